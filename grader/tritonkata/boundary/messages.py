@@ -1,0 +1,158 @@
+"""The messages that cross between the controller and its workers.
+
+Each message is one frame (see `tritonkata.boundary.channel`): a MessagePack
+body of one of these types, followed by raw blobs. `TensorData` fields take
+their bytes from the blobs, in order of appearance.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from tritonkata.model.faults import Fault, Name, Text
+from tritonkata.model.observation import Traffic, Unwritten
+from tritonkata.model.plan import LaunchPlan
+from tritonkata.model.tensors import TensorData, TensorSpec
+
+MAX_SOURCE_BYTES = 256 << 10
+Specs = Annotated[tuple[TensorSpec, ...], msgspec.Meta(max_length=16)]
+Tensors = Annotated[tuple[TensorData, ...], msgspec.Meta(max_length=16)]
+Names = Annotated[tuple[Name, ...], msgspec.Meta(max_length=16)]
+Notes = Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)]
+
+
+class DeviceFigures(msgspec.Struct, frozen=True):
+    """What host code may ask of the card. The defaults are an H100/H200 (sm_90)."""
+
+    name: Name = "NVIDIA H200"
+    capability: tuple[int, int] = (9, 0)
+    multiprocessors: int = 132
+    max_shared_bytes: int = 232448
+    max_registers: int = 65536
+    max_threads_per_multiprocessor: int = 2048
+    warp_size: int = 32
+    total_memory: int = 150_000_000_000
+    l2_bytes: int = 62_914_560
+    clock_khz: int = 1_980_000
+    memory_clock_khz: int = 3_201_000
+    memory_bus_bits: int = 6144
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """Worker to controller, once: libraries are imported, a submission may come."""
+
+    triton: Name
+    torch: Name
+    numpy: Name
+    notes: Notes = ()
+
+
+class Load(msgspec.Struct, frozen=True, tag="load"):
+    """Controller to worker, once: the submission. Answered by `Loaded` or `Failed`.
+
+    `target` is what the tracer compiles for: `sm_80`, `sm_90`, `sm_100`, `gfx942`.
+    """
+
+    filename: Name
+    source: Annotated[bytes, msgspec.Meta(max_length=MAX_SOURCE_BYTES)]
+    entry_points: Names
+    target: Name
+    device: DeviceFigures
+    seconds: float
+
+
+class Trace(msgspec.Struct, frozen=True, tag="trace"):
+    """Controller to tracer: call `entry` on stand-ins. Answered by `Traced` or `Failed`."""
+
+    entry: Name
+    parameters: Names
+    arguments: Specs
+
+
+class Interpret(msgspec.Struct, frozen=True, tag="interpret"):
+    """Controller to interpreter worker: call `entry` on these values.
+
+    Blobs: one for each argument. Answered by `Interpreted` or `Failed`.
+    """
+
+    entry: Name
+    parameters: Names
+    arguments: Tensors
+    seconds: float
+
+
+class Loaded(msgspec.Struct, frozen=True, tag="loaded"):
+    """The submission was imported and its entry points are callable."""
+
+
+class Traced(msgspec.Struct, frozen=True, tag="traced"):
+    """A launch plan. Nothing in it is believed before it is validated."""
+
+    plan: LaunchPlan
+    notes: Notes = ()
+
+
+class Interpreted(msgspec.Struct, frozen=True, tag="interpreted"):
+    """Outputs of one case (blobs: one for each output) and what the interpreter counted.
+
+    `aliases` lists the outputs that share storage with an input, by output index.
+    `inputs_changed` names the parameters whose storage changed.
+    """
+
+    outputs: Tensors
+    returned_tuple: bool
+    traffic: Traffic
+    launches: int
+    inputs_changed: Names = ()
+    aliases: Annotated[tuple[int, ...], msgspec.Meta(max_length=16)] = ()
+    unwritten: Annotated[tuple[Unwritten, ...], msgspec.Meta(max_length=16)] = ()
+    notes: Notes = ()
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The request ended without a result; why."""
+
+    fault: Fault
+    notes: Notes = ()
+
+
+class Replay(msgspec.Struct, frozen=True, tag="replay"):
+    """Controller to launcher: run a validated plan on fresh buffers. Blobs: one for each argument.
+
+    `poison` is the byte that fills outputs, scratch and guard zones before the
+    run; the launcher runs the plan once for each byte given.
+    """
+
+    plan: LaunchPlan
+    arguments: Tensors
+    poisons: Annotated[bytes, msgspec.Meta(max_length=4)]
+
+
+class Replayed(msgspec.Struct, frozen=True, tag="replayed"):
+    """Outputs of a replay (blobs: one for each output, of the first run).
+
+    `guard_hits` names the buffers beside which a guard zone was written, with
+    the signed byte offset of the first changed byte from the buffer's start.
+    """
+
+    outputs: Tensors
+    inputs_changed: Names = ()
+    guard_hits: Annotated[tuple[tuple[Name, int], ...], msgspec.Meta(max_length=64)] = ()
+    unwritten: Annotated[tuple[Unwritten, ...], msgspec.Meta(max_length=16)] = ()
+    chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
+
+
+class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
+    """Launcher to controller, once: the context stands."""
+
+    device: DeviceFigures
+    driver: Name
+
+
+WorkerRequest = Load | Trace | Interpret
+TracerReply = Ready | Loaded | Traced | Failed
+InterpreterReply = Ready | Loaded | Interpreted | Failed
+LauncherRequest = Replay
+LauncherReply = LauncherReady | Replayed | Failed

@@ -1,0 +1,94 @@
+"""A kata and a course, as their TOML files describe them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One function that a submission must define, with tensor parameters and results by name."""
+
+    name: str
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Deadlines in seconds of wall time, each for one request to a worker."""
+
+    load_seconds: float = 20.0
+    compile_seconds: float = 60.0
+    case_seconds: float = 30.0
+
+
+class TrafficBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Traversals of the unit (the tensor parameter `unit`, in float32) that a kernel may and should need.
+
+    `budget` is what passes; `par` is the best known.
+    """
+
+    unit: str
+    budget: float
+    par: float
+
+
+class KataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`katas/<slug>/kata.toml`, key by key."""
+
+    title: str
+    summary: str
+    entry_points: tuple[Entry, ...]
+    traffic: TrafficBudget
+    hints: tuple[str, ...]
+    limits: Limits = Limits()
+    prerequisites: tuple[str, ...] = ()
+
+
+class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`katas/course.toml`: the format's version and the katas in teaching order."""
+
+    format_version: int
+    title: str
+    katas: tuple[str, ...]
+
+
+class Kata(msgspec.Struct, frozen=True):
+    """One drill and where its files are."""
+
+    slug: str
+    file: KataFile
+    folder: Path
+    skeleton: Path
+    reference: Path
+
+    @property
+    def brief(self) -> Path:
+        """The text that the learner gets beside the skeleton."""
+        return self.folder / "brief.md"
+
+    @property
+    def oracle(self) -> Path:
+        """The float64 truth."""
+        return self.reference / "oracle.py"
+
+    @property
+    def solution(self) -> Path:
+        """The worked kernel."""
+        return self.reference / "solution.py"
+
+    @property
+    def hidden(self) -> Path:
+        """The folder of hidden tests."""
+        return self.folder / "hidden"
+
+    @property
+    def mistakes(self) -> Path:
+        """The wrong models."""
+        return self.folder / "mistakes.py"
+
+    @property
+    def feedback(self) -> Path:
+        """Templates of this kata's own."""
+        return self.folder / "feedback"
