@@ -49,7 +49,7 @@ class Pointer(msgspec.Struct, frozen=True, tag="pointer"):
 class Scalar(msgspec.Struct, frozen=True, tag="scalar"):
     """A kernel argument passed by value. `value` is an int, or a float for fp types."""
 
-    type: ScalarType
+    scalar_type: ScalarType
     value: int | float
 
 
