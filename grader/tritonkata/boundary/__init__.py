@@ -1,0 +1,1 @@
+"""What crosses between processes, and the walls around the untrusted ones."""

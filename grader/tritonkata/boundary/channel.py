@@ -69,11 +69,11 @@ class Channel:
         """
         deadline = _deadline(seconds)
         body = self._encoder.encode(message)
-        views = [memoryview(blob).cast("B") if len(memoryview(blob)) else memoryview(b"") for blob in blobs]
+        views = [memoryview(blob).cast("B") if memoryview(blob).nbytes else memoryview(b"") for blob in blobs]
         head = _HEADER.pack(_MAGIC, len(body), len(views))
         lengths = b"".join(_LENGTH.pack(view.nbytes) for view in views)
-        for part in (head + lengths + body, *views):
-            self._write(memoryview(part), deadline)
+        for view in (memoryview(head + lengths + body), *views):
+            self._write(view, deadline)
 
     def receive(self, types: Any, *, seconds: float | None = None, max_blob_bytes: int | None = None) -> Frame[Any]:
         """Read one frame whose message must be one of `types` (a union of tagged structs).

@@ -1,0 +1,1 @@
+"""Naming the mistake: by wrong models, and by evidence."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One function that a submission must define, with tensor parameters and results by name."""
+    """One function that a submission must define, with tensor parameters and results by name.
+
+    `result_shape` and `result_dtype` say what every result must have: that
+    of the first parameter, one element a row, or a fixed dtype.
+    """
 
     name: str
     parameters: tuple[str, ...]
     results: tuple[str, ...]
+    result_shape: Literal["input", "rows"] = "input"
+    result_dtype: Literal["input", "float32"] = "input"
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -19,7 +19,9 @@ MAX_BUFFER_BYTES = 1 << 38
 
 BufferId = Annotated[int, msgspec.Meta(ge=0, lt=256)]
 ByteCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_BUFFER_BYTES)]
-ScalarType = Literal["i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "f32", "fp64"]
+ScalarType = Literal[
+    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "f32", "fp64"
+]
 
 
 class Buffer(msgspec.Struct, frozen=True):
@@ -90,8 +92,11 @@ class Copy(msgspec.Struct, frozen=True, tag="copy"):
 
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):
-    """One launch of `LaunchPlan.kernels[kernel]`. `arguments` are in the cubin's parameter
-    order, without the scratch pointers that Triton appends."""
+    """One launch of `LaunchPlan.kernels[kernel]`.
+
+    `arguments` are in the cubin's parameter order, without the scratch
+    pointers that Triton appends.
+    """
 
     kernel: Annotated[int, msgspec.Meta(ge=0, lt=256)]
     grid: Annotated[tuple[int, int, int], msgspec.Meta()]
@@ -107,7 +112,9 @@ class Choice(msgspec.Struct, frozen=True, tag="choice"):
     `labels` describe the configurations, in the same order.
     """
 
-    variants: Annotated[tuple[Annotated[tuple[Step, ...], msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=64)]
+    variants: Annotated[
+        tuple[Annotated[tuple[Step, ...], msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=64)
+    ]
     labels: Annotated[tuple[Text, ...], msgspec.Meta(max_length=64)] = ()
 
 

@@ -16,7 +16,9 @@ FORMAT_VERSION = 1
 
 ReportVerdict = Literal["pass", "fail", "error", "grader_error"]
 Medal = Literal["none", "bronze", "silver", "gold"]
-MismatchKind = Literal["values", "nan", "infinity", "shape", "dtype", "strides", "alias", "type", "count", "input_changed"]
+MismatchKind = Literal[
+    "values", "nan", "infinity", "shape", "dtype", "strides", "alias", "type", "count", "input_changed"
+]
 
 
 class Mismatch(msgspec.Struct, frozen=True):

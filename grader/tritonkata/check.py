@@ -1,0 +1,214 @@
+"""One submission from its file to its report: the pipeline, step by step."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tritonkata import __version__
+from tritonkata.diagnosis.diagnose import diagnose
+from tritonkata.engine.base import Engine
+from tritonkata.engine.client import GraderError, LoadFailed
+from tritonkata.engine.engines import EngineName, Plan, open_engine, processor_name
+from tritonkata.hidden.plugin import Outcome, Session, load_module, run_hidden_tests
+from tritonkata.model.course import Kata
+from tritonkata.model.faults import Fault
+from tritonkata.model.report import (
+    CheckResult,
+    Medal,
+    Report,
+    ReportVerdict,
+    Submission,
+    TrafficReport,
+    Traversals,
+)
+from tritonkata.model.report import Engine as EngineReport
+from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission
+
+Progress = Callable[[str], None]
+SEED_BITS = 63
+
+
+def grade(
+    kata: Kata,
+    path: Path,
+    *,
+    engine: EngineName = "auto",
+    target: str = "sm_90",
+    seed: int | None = None,
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Grade one file.
+
+    Args:
+        kata: the drill it answers.
+        path: the learner's file.
+        engine: which engine to use.
+        target: what to compile for where there is no GPU (`sm_80`, `sm_90`, `sm_100`, `gfx942`).
+        seed: the secret seed of the hidden inputs; a random one if None.
+        progress: told the title of each step as it begins.
+
+    Returns:
+        The report. A fault of the submission or of the grader is in it, never raised.
+    """
+    began = time.monotonic()
+    start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
+    try:
+        submission = read_submission(path)
+    except SubmissionProblem as problem:
+        return _finished(_not_graded(start, problem.fault), began)
+    start = msgspec.structs.replace(start, submission=Submission(str(path), submission.sha256))
+    try:
+        report = _run(start, kata, submission, engine, target, progress)
+    except LoadFailed as error:
+        report = _not_graded(start, error.fault)
+    except GraderError as error:
+        report = _grader_fault(start, str(error))
+    return _finished(report, began)
+
+
+def _run(
+    start: Report, kata: Kata, submission: SubmissionFile, name: EngineName, target: str, progress: Progress
+) -> Report:
+    root = kata.folder.parents[1]
+    hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
+    progress("starting the engine")
+    engine = open_engine(name, Plan(kata, submission.path.name, submission.source, target, hidden))
+    try:
+        try:
+            progress("importing the submission")
+            engine.load()
+        except LoadFailed as error:
+            report = _not_graded(start, error.fault)
+        else:
+            report = _checked(start, kata, submission, engine, progress)
+        return msgspec.structs.replace(report, engine=engine.describe(), notes=engine.notes())
+    finally:
+        engine.close()
+
+
+def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engine, progress: Progress) -> Report:
+    session = run_hidden_tests(kata, engine, start.seed, progress)
+    if session.problem is not None:
+        return _grader_fault(start, session.problem)
+    if session.load_fault is not None:
+        return _not_graded(start, session.load_fault)
+    outcomes = [outcome for outcome in session.outcomes.values() if outcome.absent is None]
+    checks = tuple(_check_result(outcome) for outcome in outcomes)
+    progress("looking for the mistake")
+    mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
+    oracle: Any = load_module(kata.oracle, f"oracle_{kata.slug}")
+    checks = diagnose(checks, session, submission.text, mistakes, oracle)
+    absent = {outcome.mark.title: outcome.absent for outcome in session.outcomes.values() if outcome.absent is not None}
+    verdict = _verdict(checks)
+    return msgspec.structs.replace(
+        start,
+        verdict=verdict,
+        checks=checks,
+        score=sum(check.points for check in checks),
+        max_score=sum(check.max_points for check in checks),
+        medal=_medal(checks, session, engine.describe().name),
+        traffic=_traffic(session),
+        resources=engine.resources(),
+        absent={**absent, **_not_measured(engine.describe().name)},
+    )
+
+
+def _check_result(outcome: Outcome) -> CheckResult:
+    verdict, message = outcome.verdict, outcome.message
+    if verdict == "pass" and outcome.ran == 0:
+        verdict, message = "skipped", "not run, because the grading ended before it"
+    return CheckResult(
+        name=outcome.mark.name,
+        title=outcome.mark.title,
+        verdict=verdict,
+        points=outcome.mark.points if verdict == "pass" else 0.0,
+        max_points=outcome.mark.points,
+        message=message,
+        evidence=outcome.evidence,
+        seconds=round(outcome.seconds, 3),
+    )
+
+
+def _verdict(checks: tuple[CheckResult, ...]) -> ReportVerdict:
+    verdicts = {check.verdict for check in checks}
+    if "grader_error" in verdicts or not checks:
+        return "grader_error"
+    return "pass" if verdicts == {"pass"} else "fail"
+
+
+def _medal(checks: tuple[CheckResult, ...], session: Session, engine: str) -> Medal:
+    """Bronze: right, over the traffic budget. Silver: every check passed. Gold: at par as well.
+
+    On a GPU gold also needs the speed, so without a measured speed there is no gold.
+    """
+    failed = [check for check in checks if check.verdict != "pass"]
+    if any(check.verdict != "over_budget" for check in failed):
+        return "none"
+    if failed:
+        return "bronze"
+    measured = session.traffic.measured
+    at_par = bool(measured) and all(row.loads + row.stores <= row.par for row, _ in measured)
+    return "gold" if at_par and engine == "interpreter" else "silver"
+
+
+def _traffic(session: Session) -> TrafficReport | None:
+    """The measurement with the most traversals; what the budget is graded on."""
+    if not session.traffic.measured:
+        return None
+    evidence, traffic = max(session.traffic.measured, key=lambda pair: pair[0].loads + pair[0].stores)
+    return TrafficReport(
+        source=traffic.source,
+        unit=evidence.unit,
+        unit_bytes=evidence.unit_bytes,
+        traversals=Traversals(requested=evidence.loads + evidence.stores),
+        per_tensor=traffic.per_tensor,
+    )
+
+
+def _not_measured(engine: str) -> dict[str, str]:
+    if engine == "interpreter":
+        reason = "needs a GPU"
+        return {"speed": reason, "traffic in L2 and DRAM": reason}
+    reason = "this version counts requested bytes only, in the interpreter"
+    return {"speed": "this version does not time kernels", "traffic in L2 and DRAM": reason}
+
+
+def _blank_report(kata: Kata, path: Path, engine: str, target: str, seed: int) -> Report:
+    name: Any = "gpu" if engine == "gpu" else "interpreter"
+    return Report(
+        kata=kata.slug,
+        submission=Submission(str(path), ""),
+        engine=EngineReport(name, processor_name() if name == "interpreter" else "", target),
+        verdict="error",
+        score=0.0,
+        max_score=0.0,
+        medal="none",
+        seed=seed,
+        environment={
+            "tritonkata": __version__,
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+        },
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _not_graded(report: Report, fault: Fault) -> Report:
+    return msgspec.structs.replace(report, verdict="error", fault=fault)
+
+
+def _grader_fault(report: Report, message: str) -> Report:
+    fault = Fault(verdict="grader_error", phase="protocol", message=message[:2000])
+    return msgspec.structs.replace(report, verdict="grader_error", fault=fault)
+
+
+def _finished(report: Report, began: float) -> Report:
+    return msgspec.structs.replace(report, seconds=round(time.monotonic() - began, 3))

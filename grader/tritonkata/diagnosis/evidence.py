@@ -1,0 +1,153 @@
+"""Diagnosis by evidence: faults, memory that was never written, traffic, and the source itself.
+
+Each rule looks at one failed check and returns the id of a mistake, or None.
+The ids here belong to the framework; they hold for every kata.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tritonkata.model.report import CheckResult
+
+INT32_SPAN = 1 << 30
+MATHEMATICS = frozenset(
+    [
+        "softmax",
+        "log_softmax",
+        "exp",
+        "exp2",
+        "log",
+        "sum",
+        "max",
+        "amax",
+        "min",
+        "amin",
+        "logsumexp",
+        "div",
+        "true_divide",
+        "sub",
+        "add",
+        "mul",
+        "where",
+        "maximum",
+        "softmin",
+        "masked_fill",
+        "nan_to_num",
+        "sigmoid",
+    ]
+)
+
+Rule = Callable[[CheckResult, str], str | None]
+
+
+def from_evidence(check: CheckResult, source: str) -> str | None:
+    """The first rule that recognises the failure."""
+    for rule in RULES:
+        diagnosis = rule(check, source)
+        if diagnosis is not None:
+            return diagnosis
+    return None
+
+
+def host_operation(check: CheckResult, _source: str) -> str | None:
+    """The host called an operator that does the kata's mathematics."""
+    fault = check.evidence.fault
+    if fault is None or fault.verdict != "forbidden_host_op":
+        return None
+    word = fault.operation.rpartition(".")[2].strip("_")
+    return "torch_does_the_work" if word in MATHEMATICS else None
+
+
+def far_offset(check: CheckResult, _source: str) -> str | None:
+    """The case spans more than 2^31 elements, and an access went about that far astray."""
+    case, fault = check.evidence.case, check.evidence.fault
+    if case is None:
+        return None
+    reach = max((sum((n - 1) * s for n, s in zip(*pair, strict=True)) for pair in _layouts(check)), default=0)
+    if reach < 1 << 31:
+        return None
+    mismatch = check.evidence.mismatch
+    return "int32_offset_overflow" if fault is not None or mismatch is not None else None
+
+
+def stray_access(check: CheckResult, _source: str) -> str | None:
+    """An access outside every tensor: by direction."""
+    fault = check.evidence.fault
+    if fault is None or fault.verdict != "out_of_bounds":
+        return None
+    if fault.access is None or fault.access.operation != "load":
+        return "store_without_mask"
+    return "load_without_mask"
+
+
+def unwritten_part(check: CheckResult, _source: str) -> str | None:
+    """Whole rows, or the ends of all rows, that no program wrote."""
+    if not check.evidence.unwritten or check.evidence.case is None:
+        return None
+    hole = check.evidence.unwritten[0]
+    shape = check.evidence.case.shapes[0]
+    if len(shape) != 2 or len(hole.first) != 2:
+        return "rows_not_stored"
+    columns = shape[1]
+    if hole.first[1] == 0 and hole.count % columns == 0:
+        return "rows_not_stored"
+    if hole.last[1] == columns - 1 and hole.count % (columns - hole.first[1]) == 0:
+        return "columns_dropped"
+    return None
+
+
+def wrong_form(check: CheckResult, _source: str) -> str | None:
+    """The result's dtype, or an input that was written to."""
+    mismatch = check.evidence.mismatch
+    if mismatch is None:
+        return None
+    return {"dtype": "wrong_output_dtype", "input_changed": "input_changed"}.get(mismatch.kind)
+
+
+def empty_case(check: CheckResult, _source: str) -> str | None:
+    """A fault on an input without elements."""
+    case, fault = check.evidence.case, check.evidence.fault
+    if case is None or fault is None or fault.phase == "load":
+        return None
+    return "empty_input" if any(0 in shape for shape in case.shapes) else None
+
+
+def over_budget(check: CheckResult, _source: str) -> str | None:
+    """More traversals than the budget."""
+    return "extra_pass" if check.verdict == "over_budget" else None
+
+
+RULES: tuple[Rule, ...] = (
+    host_operation,
+    empty_case,
+    far_offset,
+    stray_access,
+    unwritten_part,
+    wrong_form,
+    over_budget,
+)
+
+
+def loads_without_other(source: str) -> tuple[int, ...]:
+    """Lines of `tl.load` calls that have a mask and no `other`."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _called_name(node) == "load":
+            named = {keyword.arg for keyword in node.keywords}
+            masked = "mask" in named or len(node.args) > 1
+            if masked and "other" not in named and len(node.args) < 3:
+                lines.append(node.lineno)
+    return tuple(lines)
+
+
+def _called_name(node: ast.Call) -> str:
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _layouts(check: CheckResult) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    case = check.evidence.case
+    return [] if case is None else list(zip(case.shapes, case.strides, strict=True))

@@ -1,0 +1,124 @@
+"""Diagnosis by wrong models: output that a known mistake would give names the mistake."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import GeneratorType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tritonkata.hidden.candidate import Call
+
+Array = NDArray[Any]
+Truth = Callable[[Call], tuple[Array, ...]]
+
+CASES_COMPARED = 24
+ELEMENTS_COMPARED = 1 << 20
+RELATIVE = {"float32": 2e-4, "float16": 4e-3, "bfloat16": 3.2e-2}
+ABSOLUTE = {"float32": 1e-30, "float16": 1.2e-7, "bfloat16": 1e-30}
+
+
+@dataclass(frozen=True)
+class WrongModel:
+    """One well-known mistake as a formula."""
+
+    diagnosis: str
+    sentence: str
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Match:
+    """How well one model explains all the calls that were compared.
+
+    `explained` counts wrong outputs that it reproduces, `contradicted` right
+    outputs that it would have got wrong.
+    """
+
+    model: WrongModel
+    explained: frozenset[int]
+    contradicted: int
+
+
+def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
+    """The public functions of a mistakes module, in the order of the file."""
+    found = [
+        (function.__code__.co_firstlineno, name, function)
+        for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+    ]
+    return tuple(
+        WrongModel(name, (inspect.getdoc(function) or name).splitlines()[0], function)
+        for _, name, function in sorted(found)
+    )
+
+
+def rank(models: Iterable[WrongModel], wrong: list[Call], right: list[Call], truth: Truth) -> list[Match]:
+    """Models that reproduce at least one wrong output, best first.
+
+    Better is: explains more wrong outputs, contradicts fewer right ones,
+    stands earlier in the file.
+    """
+    wrong = [call for call in wrong if _is_comparable(call)][:CASES_COMPARED]
+    right = [call for call in right if _is_comparable(call)][:CASES_COMPARED]
+    matches = []
+    for model in models:
+        explained = frozenset(id(call) for call in wrong if _explains(model, call, truth))
+        if explained:
+            matches.append(Match(model, explained, sum(_contradicts(model, call) for call in right)))
+    return sorted(matches, key=lambda match: (-len(match.explained), match.contradicted))
+
+
+def _is_comparable(call: Call) -> bool:
+    return bool(call.outputs) and all(0 < output.size <= ELEMENTS_COMPARED for output in call.outputs)
+
+
+def _explains(model: WrongModel, call: Call, truth: Truth) -> bool:
+    right = truth(call)
+    for predicted in _predictions(model, call):
+        if not _all_agree(predicted, call.outputs, right):
+            continue
+        if not _all_agree(right, predicted, right):
+            return True
+    return False
+
+
+def _contradicts(model: WrongModel, call: Call) -> bool:
+    predictions = list(_predictions(model, call))
+    return bool(predictions) and not any(_all_agree(predicted, call.outputs, predicted) for predicted in predictions)
+
+
+def _predictions(model: WrongModel, call: Call) -> Iterator[tuple[Array, ...]]:
+    """What the model would have returned, one tuple for each value of its free parameter."""
+    try:
+        with np.errstate(all="ignore"):
+            result = model.function(*call.arguments)
+            results = result if isinstance(result, GeneratorType) else (result,)
+            for one in results:
+                arrays = one if isinstance(one, tuple) else (one,)
+                if len(arrays) == len(call.outputs):
+                    yield tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    except (ValueError, IndexError, ZeroDivisionError):
+        # The mistake has no meaning for this input (say, a matrix that is not square).
+        return
+
+
+def _all_agree(predicted: tuple[Array, ...], outputs: tuple[Array, ...], truth: tuple[Array, ...]) -> bool:
+    if len(predicted) != len(outputs) or len(truth) != len(outputs):
+        return False
+    return all(_agree(model, output) for model, output in zip(predicted, outputs, strict=True))
+
+
+def _agree(predicted: Array, output: Array) -> bool:
+    """Equal after rounding to the output's dtype, with NaN and infinity in the same places."""
+    if predicted.shape != output.shape:
+        return False
+    name = str(output.dtype) if str(output.dtype) in RELATIVE else "float32"
+    with np.errstate(all="ignore"):
+        rounded = predicted.astype(output.dtype).astype(np.float64)
+    got = output.astype(np.float64)
+    return bool(np.allclose(rounded, got, rtol=RELATIVE[name], atol=ABSOLUTE[name], equal_nan=True))

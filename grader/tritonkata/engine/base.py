@@ -1,0 +1,99 @@
+"""What hidden tests see of an engine, and what all engines share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from tritonkata.boundary.messages import Trace, Traced
+from tritonkata.engine.arrays import spec_of
+from tritonkata.engine.client import UntrustedWorker
+from tritonkata.model.course import Entry, Limits
+from tritonkata.model.faults import Fault
+from tritonkata.model.observation import Observation, Resources
+from tritonkata.model.plan import LaunchPlan
+from tritonkata.model.report import Engine as EngineReport
+from tritonkata.model.tensors import TensorSpec
+
+Array = NDArray[Any]
+
+
+class Engine(Protocol):
+    """Runs one submission, case by case.
+
+    Hidden tests do not know which engine ran. All methods may raise
+    `GraderError`; what the submission does wrong is data in the observation.
+    """
+
+    def describe(self) -> EngineReport:
+        """Name, device and versions, for the report."""
+
+    def load(self) -> None:
+        """Import the submission wherever this engine runs it.
+
+        Raises:
+            LoadFailed: it cannot be imported, or an entry point is missing.
+        """
+
+    def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
+        """Trace the entry point for these layouts; no values are looked at."""
+
+    def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """Run one case the way this engine does."""
+
+    def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """Run one case with every memory access checked and counted."""
+
+    def resources(self) -> tuple[Resources, ...]:
+        """Registers, spills and shared memory of every kernel compiled so far."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What the learner should know about how this ran."""
+
+    def close(self) -> None:
+        """End every process."""
+
+
+class Tracer:
+    """Launch plans of one submission, each signature traced once."""
+
+    def __init__(self, worker: UntrustedWorker, limits: Limits) -> None:
+        self.worker = worker
+        self._limits = limits
+        self._plans: dict[tuple[str, tuple[TensorSpec, ...]], LaunchPlan | Fault] = {}
+
+    def trace(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
+        """The plan for these layouts, or why there is none."""
+        specs = tuple(spec_of(argument) for argument in arguments)
+        key = (entry.name, specs)
+        if key not in self._plans:
+            self._plans[key] = self._ask(entry, specs)
+        return self._plans[key]
+
+    def resources(self) -> tuple[Resources, ...]:
+        """One row for each different kernel of all plans, the largest use of each first seen."""
+        found: dict[tuple[object, ...], Resources] = {}
+        for plan in self._plans.values():
+            if isinstance(plan, Fault):
+                continue
+            for kernel in plan.kernels:
+                row = Resources(
+                    kernel=kernel.name,
+                    target=plan.target,
+                    num_warps=kernel.num_warps,
+                    shared_bytes=kernel.shared_bytes,
+                    registers=kernel.registers,
+                    spilled_bytes=kernel.spilled_bytes,
+                )
+                found.setdefault((row.kernel, row.num_warps, row.shared_bytes, row.registers), row)
+        return tuple(found.values())
+
+    def _ask(self, entry: Entry, specs: tuple[TensorSpec, ...]) -> LaunchPlan | Fault:
+        message = Trace(entry.name, entry.parameters, specs)
+        reply = self.worker.request(message, (), seconds=self._limits.compile_seconds, phase="compile")
+        if isinstance(reply, Fault):
+            return reply
+        if not isinstance(reply.message, Traced):
+            return Fault(verdict="runtime_error", phase="protocol", message="the trace gave no launch plan")
+        return reply.message.plan

@@ -1,0 +1,176 @@
+"""The controller's side of an untrusted worker: start it, load the submission, ask, and survive its end.
+
+Whatever the worker does instead of answering becomes a fault of the
+submission, except before the submission was sent: then it is the grader's own.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed, Frame
+from tritonkata.boundary.messages import Failed, Load, Loaded, Ready
+from tritonkata.boundary.process import WorkerProcess, start_untrusted
+from tritonkata.model.faults import Fault, Phase
+
+START_SECONDS = 120.0
+SEND_SECONDS = 30.0
+GRACE_SECONDS = 5.0
+MAX_TIMEOUTS = 2
+
+
+class GraderError(Exception):
+    """The grader itself failed. The message names what, where and the next step."""
+
+
+class LoadFailed(Exception):
+    """The submission could not be loaded; nothing can be graded."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+@dataclass
+class UntrustedWorker:
+    """One kind of worker for one submission, started again after the submission ended it.
+
+    `replies` is the union of messages it may answer with. After
+    `MAX_TIMEOUTS` requests that ran out of time no more are sent, so that a
+    kernel that never ends costs minutes and not hours.
+    """
+
+    module: str
+    replies: Any
+    load: Load
+    bubblewrap: str | None
+    hidden: tuple[Path, ...] = ()
+    ready: Ready | None = None
+    notes: list[str] = field(default_factory=list)
+    _process: WorkerProcess | None = None
+    _is_loaded: bool = False
+    _timeouts: int = 0
+
+    def start(self) -> None:
+        """Start the process without waiting for it."""
+        if self._process is None:
+            try:
+                self._process = start_untrusted(self.module, bubblewrap=self.bubblewrap, hidden=self.hidden)
+            except OSError as error:
+                raise GraderError(f"{self.module} could not be started: {error}; run `kata doctor`") from error
+            self._is_loaded = False
+
+    def ensure_loaded(self) -> None:
+        """Wait until the worker has the submission.
+
+        Raises:
+            GraderError: the worker ended before it saw the submission.
+            LoadFailed: the submission cannot be imported, in time.
+        """
+        self.start()
+        if self._is_loaded:
+            return
+        self._await_ready()
+        reply = self._ask(self.load, (), seconds=self.load.seconds + GRACE_SECONDS, phase="load")
+        if isinstance(reply, Fault):
+            raise LoadFailed(reply)
+        if isinstance(reply.message, Failed):
+            self.end()
+            raise LoadFailed(reply.message.fault)
+        if not isinstance(reply.message, Loaded):
+            self.end()
+            raise LoadFailed(_protocol_fault("load", "an unexpected message"))
+        self._is_loaded = True
+
+    def request(self, message: msgspec.Struct, blobs: Any, *, seconds: float, phase: Phase) -> Frame[Any] | Fault:
+        """Send one request and wait for its answer, at most `seconds` (plus a grace for the pipe)."""
+        if self._timeouts >= MAX_TIMEOUTS:
+            text = f"not run: {self._timeouts} cases before it did not end in time"
+            return Fault(verdict="timeout", phase=phase, message=text)
+        self.ensure_loaded()
+        reply = self._ask(message, blobs, seconds=seconds + GRACE_SECONDS, phase=phase)
+        if isinstance(reply, Fault):
+            self._timeouts += reply.verdict == "timeout"
+            return reply
+        self._remember(getattr(reply.message, "notes", ()))
+        if isinstance(reply.message, Failed):
+            self._timeouts += reply.message.fault.verdict == "timeout"
+            return reply.message.fault
+        return reply
+
+    def end(self) -> None:
+        """End the process and everything it started."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+            self._is_loaded = False
+
+    def _await_ready(self) -> None:
+        assert self._process is not None
+        try:
+            frame = self._process.channel.receive(self.replies, seconds=START_SECONDS, max_blob_bytes=0)
+        except ChannelError as error:
+            output = self._process.output().strip()
+            self.end()
+            raise GraderError(f"{self.module} did not start: {error}\n{output[-2000:]}".rstrip()) from error
+        if not isinstance(frame.message, Ready):
+            self.end()
+            raise GraderError(f"{self.module} did not start: its first message was no greeting; run `kata doctor`")
+        self.ready = frame.message
+        self._remember(frame.message.notes)
+
+    def _ask(self, message: msgspec.Struct, blobs: Any, *, seconds: float, phase: Phase) -> Frame[Any] | Fault:
+        assert self._process is not None
+        channel = self._process.channel
+        began = time.monotonic()
+        try:
+            channel.send(message, blobs, seconds=SEND_SECONDS)
+            return channel.receive(self.replies, seconds=seconds)
+        except DeadlinePassed:
+            self.end()
+            return Fault(
+                verdict="timeout", phase=phase, message=f"no answer after {time.monotonic() - began:.0f} seconds"
+            )
+        except ChannelClosed:
+            code = self._exit_code()
+            self.end()
+            return _ended_fault(phase, code)
+        except ChannelError as error:
+            self.end()
+            return _protocol_fault(phase, str(error))
+
+    def _exit_code(self) -> int | None:
+        # The pipe closes a moment before the process is reaped.
+        for _ in range(50):
+            if self._process is None or self._process.exit_code is not None:
+                break
+            time.sleep(0.01)
+        return None if self._process is None else self._process.exit_code
+
+    def _remember(self, notes: tuple[str, ...]) -> None:
+        self.notes.extend(note for note in notes if note not in self.notes)
+
+
+def _ended_fault(phase: Phase, code: int | None) -> Fault:
+    where = "when it was imported" if phase == "load" else "during the call"
+    told = "" if code is None else f" (exit code {code})"
+    return Fault(
+        verdict="runtime_error",
+        phase="load" if phase == "load" else "protocol",
+        message=f"the process ended {where}{told}, before there was a result",
+        advice="look for os._exit, a crash in native code, or memory running out",
+    )
+
+
+def _protocol_fault(phase: Phase, reason: str) -> Fault:
+    return Fault(
+        verdict="runtime_error",
+        phase="load" if phase == "load" else "protocol",
+        message=f"the process answered with something that is no result: {reason}",
+        advice="the file must leave the descriptors of its process alone",
+    )

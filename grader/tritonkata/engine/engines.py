@@ -1,0 +1,216 @@
+"""The two engines, and the choice between them."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, TracerReply
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.engine.base import Engine, Tracer
+from tritonkata.engine.client import GraderError, UntrustedWorker
+from tritonkata.engine.interpreting import Interpreter
+from tritonkata.engine.launching import Launcher
+from tritonkata.model.course import Entry, Kata
+from tritonkata.model.faults import Fault
+from tritonkata.model.observation import Observation, Resources
+from tritonkata.model.plan import LaunchPlan
+from tritonkata.model.report import Engine as EngineReport
+
+Array = NDArray[Any]
+EngineName = Literal["auto", "gpu", "interpreter"]
+TARGETS = ("sm_80", "sm_90", "sm_100", "gfx942")
+PROBE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run, before any process is started."""
+
+    kata: Kata
+    filename: str
+    source: bytes
+    target: str
+    hidden: tuple[Path, ...]
+
+
+class _Shared:
+    """The tracer and the interpreter worker of one submission."""
+
+    def __init__(self, plan: Plan, device: DeviceFigures) -> None:
+        self.notes: list[str] = []
+        bubblewrap = self._bubblewrap()
+        load = Load(
+            filename=plan.filename,
+            source=plan.source,
+            entry_points=tuple(entry.name for entry in plan.kata.file.entry_points),
+            target=plan.target,
+            device=device,
+            seconds=plan.kata.file.limits.load_seconds,
+        )
+        limits = plan.kata.file.limits
+        self.tracer = Tracer(
+            UntrustedWorker("tritonkata.worker.tracer", TracerReply, load, bubblewrap, plan.hidden), limits
+        )
+        self.interpreter = Interpreter(
+            UntrustedWorker("tritonkata.worker.interpreter", InterpreterReply, load, bubblewrap, plan.hidden), limits
+        )
+        self.bubblewrap = bubblewrap
+
+    def versions(self) -> tuple[str | None, str | None]:
+        ready = self.tracer.worker.ready or self.interpreter.worker.ready
+        return (ready.triton, ready.torch) if ready else (None, None)
+
+    def all_notes(self) -> tuple[str, ...]:
+        gathered = [*self.notes, *self.tracer.worker.notes, *self.interpreter.worker.notes]
+        return tuple(dict.fromkeys(gathered))
+
+    def close(self) -> None:
+        self.tracer.worker.end()
+        self.interpreter.worker.end()
+
+    def _bubblewrap(self) -> str | None:
+        try:
+            return find_bubblewrap()
+        except SandboxUnavailable as error:
+            self.notes.append(f"no sandbox, only process limits: {error}")
+            return None
+
+
+class InterpreterEngine:
+    """Machines without a GPU: the interpreter runs, the compiler is asked as well."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._target = plan.target
+        self._shared = _Shared(plan, DeviceFigures())
+        self._shared.tracer.worker.start()
+        self._shared.interpreter.worker.start()
+
+    def describe(self) -> EngineReport:
+        """Name, processor and versions."""
+        triton, torch = self._shared.versions()
+        return EngineReport("interpreter", processor_name(), self._target, triton, torch)
+
+    def load(self) -> None:
+        """Import the submission in both workers."""
+        self._shared.tracer.worker.ensure_loaded()
+        self._shared.interpreter.worker.ensure_loaded()
+
+    def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
+        """Trace for the target, without a device."""
+        return self._shared.tracer.trace(entry, arguments)
+
+    def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """Run in the interpreter."""
+        return self._shared.interpreter.run(entry, arguments)
+
+    def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """The same: every interpreter run is checked."""
+        return self.run(entry, arguments)
+
+    def resources(self) -> tuple[Resources, ...]:
+        """From the traces."""
+        return self._shared.tracer.resources()
+
+    def notes(self) -> tuple[str, ...]:
+        """Of both workers, and a missing sandbox."""
+        return self._shared.all_notes()
+
+    def close(self) -> None:
+        """End both workers."""
+        self._shared.close()
+
+
+class GpuEngine:
+    """Trace in the sandbox, replay on the GPU; the interpreter only counts and checks accesses."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._launcher = Launcher(plan.kata.file.limits)
+        self._launcher.start()
+        device = self._launcher.ready.device
+        target = f"sm_{device.capability[0]}{device.capability[1]}"
+        self._shared = _Shared(replace(plan, target=target), device)
+        self._target = target
+        self._shared.tracer.worker.start()
+
+    def describe(self) -> EngineReport:
+        """Name, card and versions."""
+        triton, torch = self._shared.versions()
+        return EngineReport("gpu", self._launcher.ready.device.name, self._target, triton, torch)
+
+    def load(self) -> None:
+        """Import the submission in the tracer."""
+        self._shared.tracer.worker.ensure_loaded()
+
+    def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
+        """Trace for this card."""
+        return self._shared.tracer.trace(entry, arguments)
+
+    def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """Trace, validate, replay."""
+        plan = self.compile(entry, arguments)
+        if isinstance(plan, Fault):
+            return Observation("gpu", fault=plan)
+        return self._launcher.replay(plan, arguments)
+
+    def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """Run in the interpreter on this machine."""
+        return self._shared.interpreter.run(entry, arguments)
+
+    def resources(self) -> tuple[Resources, ...]:
+        """From the traces."""
+        return self._shared.tracer.resources()
+
+    def notes(self) -> tuple[str, ...]:
+        """Of all workers, and a missing sandbox."""
+        return self._shared.all_notes()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._shared.close()
+        self._launcher.end()
+
+
+def open_engine(name: EngineName, plan: Plan) -> Engine:
+    """The engine asked for; `auto` takes the GPU where one answers.
+
+    Raises:
+        GraderError: the GPU was asked for and there is none, with what was found.
+    """
+    if name == "interpreter":
+        return InterpreterEngine(plan)
+    reason = gpu_problem()
+    if reason is None:
+        return GpuEngine(plan)
+    if name == "gpu":
+        raise GraderError(f"no GPU can be used: {reason}; run `kata doctor`, or use --engine interpreter")
+    return InterpreterEngine(plan)
+
+
+def gpu_problem() -> str | None:
+    """Why the GPU engine cannot run here, or None. Asked in a process of its own."""
+    command = [sys.executable, "-m", "tritonkata.launcher", "--probe"]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PROBE_SECONDS, check=False, cwd="/")
+        answer = json.loads(done.stdout.decode(errors="replace").strip().splitlines()[-1])
+    except (OSError, subprocess.TimeoutExpired, ValueError, IndexError) as error:
+        return f"the probe failed: {error}"
+    return None if done.returncode == 0 else str(answer.get("error", "unknown"))
+
+
+def processor_name() -> str:
+    """The processor's name, as Linux gives it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,72 @@
+"""Runs in the sandboxed interpreter worker, with every access checked and counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tritonkata.boundary.channel import ChannelError
+from tritonkata.boundary.messages import Interpret, Interpreted
+from tritonkata.engine.arrays import many_from_wire, many_to_wire
+from tritonkata.engine.client import UntrustedWorker
+from tritonkata.model.course import Entry, Limits
+from tritonkata.model.faults import Fault
+from tritonkata.model.observation import Observation
+
+Array = NDArray[Any]
+
+
+class Interpreter:
+    """One submission in Triton's interpreter."""
+
+    def __init__(self, worker: UntrustedWorker, limits: Limits) -> None:
+        self.worker = worker
+        self._limits = limits
+
+    def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """One case. The observation has either outputs or a fault."""
+        tensors, blobs = many_to_wire(arguments)
+        seconds = self._limits.case_seconds
+        message = Interpret(entry.name, entry.parameters, tensors, seconds)
+        reply = self.worker.request(message, blobs, seconds=seconds, phase="kernel")
+        if isinstance(reply, Fault):
+            return Observation("interpreter", fault=reply)
+        if not isinstance(reply.message, Interpreted):
+            return Observation("interpreter", fault=_no_result("the run gave no result"))
+        try:
+            outputs = many_from_wire(reply.message.outputs, reply.blobs)
+        except ChannelError as error:
+            return Observation("interpreter", fault=_no_result(str(error)))
+        return _observation(reply.message, outputs)
+
+
+def _observation(reply: Interpreted, outputs: tuple[Array, ...]) -> Observation:
+    fault = None
+    if reply.aliases:
+        fault = alias_fault()
+    return Observation(
+        "interpreter",
+        outputs=() if fault else outputs,
+        fault=fault,
+        inputs_changed=reply.inputs_changed,
+        unwritten=reply.unwritten,
+        traffic=reply.traffic,
+        notes=reply.notes,
+        launches=reply.launches,
+        returned_tuple=reply.returned_tuple,
+    )
+
+
+def alias_fault() -> Fault:
+    """The result lies in the memory of an input."""
+    return Fault(
+        verdict="invalid_output",
+        phase="result",
+        message="the result shares memory with an input",
+        advice="allocate the result with torch.empty_like(x)",
+    )
+
+
+def _no_result(reason: str) -> Fault:
+    return Fault(verdict="runtime_error", phase="protocol", message=reason)

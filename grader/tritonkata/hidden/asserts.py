@@ -1,0 +1,185 @@
+"""Assertions of hidden tests. Each failure is data, not prose."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tritonkata.hidden.tolerance import Float64s, Kind, distance_to_maximum, tolerance
+from tritonkata.model.course import TrafficBudget
+from tritonkata.model.faults import Fault, Verdict
+from tritonkata.model.observation import Observation, Traffic
+from tritonkata.model.report import Evidence, Mismatch, TrafficEvidence
+
+COLUMNS_SHOWN = 6
+Array = NDArray[Any]
+
+
+class CheckFailed(AssertionError):
+    """A hidden check failed, with the evidence for it."""
+
+    def __init__(self, verdict: Verdict, message: str, evidence: Evidence) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message
+        self.evidence = evidence
+
+
+class CandidateFault(CheckFailed):
+    """The submission gave no output for a case."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.verdict, fault.message, Evidence(fault=fault))
+        self.fault = fault
+
+
+def assert_matches(got: Array, expected: Array, scores: Array | None = None, kind: Kind = "softmax") -> None:
+    """Every element of `got` within the tolerance table of the float64 truth.
+
+    Args:
+        got: what the submission returned, with its own strides.
+        expected: the oracle's float64 result; its shape and the input's dtype decide the rest.
+        scores: what exp is taken of, of the result's shape; decides the term |x_i - m|.
+        kind: the row of the table.
+
+    Raises:
+        CheckFailed: `invalid_output` for a wrong shape, dtype or layout, else `wrong_output`.
+    """
+    assert_form(got, expected.shape, got.dtype)
+    mismatch = compare(got, expected, scores, kind)
+    if mismatch is not None:
+        raise CheckFailed("wrong_output", _one_line(mismatch), Evidence(mismatch=mismatch))
+
+
+def compare(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Mismatch | None:
+    """The mismatch between arrays of equal shape, or None within tolerance."""
+    excess = _excess(got, expected, scores, kind)
+    bad = excess > 1.0
+    if not bad.any():
+        return None
+    rows = np.atleast_2d(bad) if bad.ndim < 2 else bad.reshape(-1, bad.shape[-1])
+    row = int(np.argmax(rows.any(axis=-1)))
+    columns = np.flatnonzero(rows[row])[:COLUMNS_SHOWN]
+    flat = (-1, rows.shape[-1])
+    right, wrong = expected.reshape(flat)[row, columns], got.astype(np.float64).reshape(flat)[row, columns]
+    return Mismatch(
+        kind=_kind(right, wrong),
+        wrong=int(bad.sum()),
+        total=int(bad.size),
+        rows_wrong=int(rows.any(axis=-1).sum()),
+        row=row,
+        columns=tuple(int(column) for column in columns),
+        expected=tuple(_plain(value) for value in right),
+        got=tuple(_plain(value) for value in wrong),
+        worst=float(excess.max()) if np.isfinite(excess.max()) else None,
+    )
+
+
+def assert_no_fault(observation: Observation) -> None:
+    """The run ended with an output."""
+    if observation.fault is not None:
+        raise CandidateFault(observation.fault)
+
+
+def assert_unchanged(observation: Observation) -> None:
+    """The storages of the inputs hold after the call what they held before it."""
+    assert_no_fault(observation)
+    if observation.inputs_changed:
+        names = ", ".join(observation.inputs_changed)
+        mismatch = Mismatch(kind="input_changed", result=names, expected_text="unchanged", got_text="written to")
+        raise CheckFailed("wrong_output", f"the call changed its input {names}", Evidence(mismatch=mismatch))
+
+
+@dataclass
+class TrafficLedger:
+    """The kata's budget, and what the assertions below measured against it, worst first."""
+
+    budget: TrafficBudget
+    measured: list[tuple[TrafficEvidence, Traffic]] = field(default_factory=list)
+
+
+ledger: ContextVar[TrafficLedger] = ContextVar("ledger")
+"""Set by the plugin around each hidden test."""
+
+
+def assert_within_budget(observation: Observation, unit: Array) -> None:
+    """Requested bytes, loads plus stores, at most the kata's budget in units of the bytes of `unit`.
+
+    Raises:
+        CheckFailed: `over_budget`.
+    """
+    assert_no_fault(observation)
+    traffic = observation.traffic
+    assert traffic is not None, "the engine measured no traffic"
+    budget = ledger.get().budget
+    unit_bytes = unit.size * unit.dtype.itemsize
+    evidence = TrafficEvidence(
+        unit=budget.unit,
+        unit_bytes=unit_bytes,
+        loads=traffic.loaded / unit_bytes,
+        stores=traffic.stored / unit_bytes,
+        budget=budget.budget,
+        par=budget.par,
+    )
+    ledger.get().measured.append((evidence, traffic))
+    total = evidence.loads + evidence.stores
+    if total > budget.budget:
+        message = f"{total:.2f} traversals of {budget.unit}, the budget is {budget.budget:g}"
+        raise CheckFailed("over_budget", message, Evidence(traffic=evidence))
+
+
+def assert_form(got: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """A result of this shape and dtype, contiguous.
+
+    Raises:
+        CheckFailed: `invalid_output`, with which of the three is wrong.
+    """
+    wrong = None
+    if got.shape != shape:
+        wrong = Mismatch(kind="shape", expected_text=str(shape), got_text=str(got.shape))
+    elif got.dtype != dtype:
+        wrong = Mismatch(kind="dtype", expected_text=str(dtype), got_text=str(got.dtype))
+    elif not got.flags.c_contiguous and got.size:
+        strides = tuple(stride // got.dtype.itemsize for stride in got.strides)
+        wrong = Mismatch(kind="strides", expected_text="contiguous", got_text=f"strides {strides}")
+    if wrong is not None:
+        message = f"the result's {wrong.kind} is {wrong.got_text}, it must be {wrong.expected_text}"
+        raise CheckFailed("invalid_output", message, Evidence(mismatch=wrong))
+
+
+def _excess(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Float64s:
+    """|got - expected| in units of the tolerance; infinite where NaN or infinity stands in the wrong place."""
+    values = got.astype(np.float64)
+    distance = distance_to_maximum(None if scores is None else scores.astype(np.float64), expected.shape)
+    name = str(got.dtype) if str(got.dtype) in ("float16", "bfloat16") else "float32"
+    bound = tolerance(expected, distance, name, kind)
+    with np.errstate(invalid="ignore"):
+        excess = np.abs(values - expected) / bound
+    same_special = (np.isnan(values) & np.isnan(expected)) | (np.isinf(expected) & (values == expected))
+    special = ~np.isfinite(values) | ~np.isfinite(expected)
+    return np.where(special, np.where(same_special, 0.0, np.inf), excess)
+
+
+def _kind(right: Float64s, wrong: Float64s) -> Any:
+    if (np.isnan(right) != np.isnan(wrong)).any():
+        return "nan"
+    if (np.isinf(right) != np.isinf(wrong)).any():
+        return "infinity"
+    return "values"
+
+
+def _plain(value: np.float64) -> float | str:
+    if np.isnan(value):
+        return "nan"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return float(value)
+
+
+def _one_line(mismatch: Mismatch) -> str:
+    place = f"row {mismatch.row}, column {mismatch.columns[0]}"
+    return f"{mismatch.wrong} of {mismatch.total} elements are wrong, first at {place}"

@@ -1,0 +1,126 @@
+"""The proxy through which hidden tests call a submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tritonkata.engine.arrays import spec_of
+from tritonkata.engine.base import Engine
+from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form
+from tritonkata.model.course import Entry, Kata
+from tritonkata.model.faults import Fault
+from tritonkata.model.observation import Observation
+from tritonkata.model.report import Case, Evidence, Mismatch
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the submission: what went in, and what came out (empty after a fault)."""
+
+    check: str
+    entry: str
+    arguments: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    observation: Observation
+
+
+@dataclass
+class Candidate:
+    """The submission, as a function of NumPy arrays.
+
+    `calls` keeps every call with an output, for the diagnosis afterwards.
+    """
+
+    engine: Engine
+    kata: Kata
+    check: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+    def __call__(self, *arguments: Array) -> Any:
+        """Call the first entry point; see `call`."""
+        return self.call(self.kata.file.entry_points[0].name, *arguments)
+
+    def call(self, entry_name: str, *arguments: Array) -> Any:
+        """Call an entry point and return its result, or a tuple of results.
+
+        Raises:
+            CheckFailed: there is no result, or its number, dtype, shape or layout is wrong.
+        """
+        entry = self._entry(entry_name)
+        observation = self._observed(entry, arguments, self.engine.run(entry, arguments))
+        if observation.fault is not None:
+            raise CandidateFault(observation.fault)
+        _assert_results(observation, entry, arguments[0])
+        return observation.outputs[0] if len(entry.results) == 1 else observation.outputs
+
+    def observe(self, *arguments: Array, entry: str | None = None) -> Observation:
+        """Call without raising: faults, traffic and changed inputs are in the observation."""
+        chosen = self._entry(entry)
+        return self._observed(chosen, arguments, self.engine.run(chosen, arguments))
+
+    def access(self, *arguments: Array, entry: str | None = None) -> Observation:
+        """Call with every memory access checked and counted, on either engine."""
+        chosen = self._entry(entry)
+        observation = self._observed(chosen, arguments, self.engine.access(chosen, arguments))
+        if observation.fault is not None and observation.fault.verdict == "skipped":
+            pytest.skip(observation.fault.message)
+        return observation
+
+    def compile(self, *arguments: Array, entry: str | None = None) -> None:
+        """Compile for these layouts.
+
+        Raises:
+            CandidateFault: the host code or the compiler refused.
+        """
+        chosen = self._entry(entry)
+        plan = self.engine.compile(chosen, arguments)
+        if isinstance(plan, Fault):
+            self._observed(chosen, arguments, Observation("trace", fault=plan))
+            raise CandidateFault(plan)
+
+    def _entry(self, name: str | None) -> Entry:
+        entries = self.kata.file.entry_points
+        if name is None:
+            return entries[0]
+        return next(entry for entry in entries if entry.name == name)
+
+    def _observed(self, entry: Entry, arguments: tuple[Array, ...], observation: Observation) -> Observation:
+        self.calls.append(Call(self.check, entry.name, arguments, observation.outputs, observation))
+        return observation
+
+
+def case_of(call: Call) -> Case:
+    """The layout of a call's input, for the report."""
+    specs = [spec_of(argument) for argument in call.arguments]
+    return Case(
+        entry=call.entry,
+        shapes=tuple(spec.shape for spec in specs),
+        dtypes=tuple(spec.dtype for spec in specs),
+        strides=tuple(spec.strides for spec in specs),
+    )
+
+
+def _assert_results(observation: Observation, entry: Entry, first: Array) -> None:
+    wanted, got = len(entry.results), len(observation.outputs)
+    if wanted != got or (wanted > 1 and not observation.returned_tuple):
+        mismatch = Mismatch(kind="count", expected_text=f"{wanted} tensors", got_text=f"{got}")
+        raise CheckFailed(
+            "invalid_output",
+            f"{entry.name} returns {got} tensors, it must return {wanted}",
+            Evidence(mismatch=mismatch),
+        )
+    shape = first.shape if entry.result_shape == "input" else first.shape[:1]
+    dtype = first.dtype if entry.result_dtype == "input" else np.dtype(np.float32)
+    for output in observation.outputs:
+        assert_form(output, shape, dtype)
+    if observation.unwritten:
+        hole = observation.unwritten[0]
+        message = f"{hole.count} elements of the result were never written, first at {hole.first}"
+        raise CheckFailed("uninitialised_read", message, Evidence(unwritten=observation.unwritten))

@@ -1,0 +1,275 @@
+"""The pytest plugin that runs a kata's hidden tests and turns them into check results."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tritonkata.engine.base import Engine
+from tritonkata.engine.client import GraderError, LoadFailed
+from tritonkata.hidden.asserts import CheckFailed, TrafficLedger, ledger
+from tritonkata.hidden.candidate import Call, Candidate, case_of
+from tritonkata.model.course import Kata
+from tritonkata.model.faults import Fault, Verdict
+from tritonkata.model.report import Evidence
+
+Progress = Callable[[str], None]
+
+_OPTIONS = (
+    "--import-mode=importlib",
+    "--noconftest",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:terminal",
+    "-p",
+    "no:faulthandler",
+    "-p",
+    "no:doctest",
+    "-p",
+    "no:junitxml",
+    "-p",
+    "no:logging",
+    "-c",
+    os.devnull,
+    "--capture=no",
+)
+
+
+@dataclass(frozen=True)
+class CheckMark:
+    """The arguments of `@pytest.mark.check`."""
+
+    name: str
+    title: str
+    points: float
+    depends: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ("gpu", "interpreter")
+
+
+@dataclass
+class Outcome:
+    """What became of one check so far. The first failure decides; `call` is the case it happened on."""
+
+    mark: CheckMark
+    verdict: Verdict = "pass"
+    message: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
+    call: Call | None = None
+    seconds: float = 0.0
+    ran: int = 0
+    absent: str | None = None
+
+
+@dataclass
+class Session:
+    """Everything that running the hidden tests gave."""
+
+    outcomes: dict[str, Outcome]
+    calls: list[Call]
+    traffic: TrafficLedger
+    load_fault: Fault | None = None
+    problem: str | None = None
+
+
+class _Oracle:
+    """The kata's oracle module, callable as its first entry point."""
+
+    def __init__(self, module: ModuleType, first: str) -> None:
+        self._module = module
+        self._first = first
+
+    def __call__(self, *arguments: Any) -> Any:
+        return getattr(self._module, self._first)(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+class HiddenTests:
+    """One run over one submission."""
+
+    def __init__(self, kata: Kata, engine: Engine, seed: int, progress: Progress) -> None:
+        self._kata = kata
+        self._engine_name = engine.describe().name
+        self._seed = seed
+        self._progress = progress
+        self._candidate = Candidate(engine, kata)
+        self._oracle = _Oracle(load_module(kata.oracle, f"oracle_{kata.slug}"), kata.file.entry_points[0].name)
+        self.session = Session({}, self._candidate.calls, TrafficLedger(kata.file.traffic))
+
+    @pytest.fixture(name="candidate")
+    def _candidate_fixture(self) -> Candidate:
+        return self._candidate
+
+    @pytest.fixture(name="oracle")
+    def _oracle_fixture(self) -> _Oracle:
+        return self._oracle
+
+    @pytest.fixture(name="rng")
+    def _rng_fixture(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        public = zlib.crc32(f"{self._kata.slug}/{request.node.name}".encode())
+        return np.random.default_rng([self._seed, public])
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Make the marker known."""
+        config.addinivalue_line("markers", "check(name, title, points, depends, engines): one hidden check")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note every check before anything runs, so that a run that ends early still names them all."""
+        for item in items:
+            mark = check_mark(item)
+            outcome = self.session.outcomes.setdefault(mark.name, Outcome(mark))
+            if self._engine_name not in mark.engines:
+                outcome.absent = f"needs the engine {' or '.join(mark.engines)}"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        """Set the check's context and time it."""
+        outcome = self.session.outcomes[check_mark(item).name]
+        self._candidate.check = outcome.mark.name
+        self._progress(outcome.mark.title)
+        began = time.monotonic()
+        token = ledger.set(self.session.traffic)
+        try:
+            return (yield)
+        finally:
+            ledger.reset(token)
+            outcome.seconds += time.monotonic() - began
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Skip what cannot or need not run."""
+        outcome = self.session.outcomes[check_mark(item).name]
+        if outcome.absent is not None or outcome.verdict != "pass":
+            pytest.skip("decided")
+        for name in outcome.mark.depends:
+            needed = self.session.outcomes.get(name)
+            if needed is not None and needed.verdict != "pass":
+                outcome.verdict, outcome.message = "skipped", f"not run, because {needed.mark.title!r} did not pass"
+                pytest.skip(outcome.message)
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Turn an exception of the test into the check's outcome."""
+        outcome = self.session.outcomes[check_mark(item).name]
+        if call.excinfo is None:
+            outcome.ran += call.when == "call"
+            return
+        if call.when != "teardown" and outcome.verdict == "pass" and outcome.absent is None:
+            self._decide(item, outcome, call.excinfo.value)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A hidden test that cannot be collected is the course's fault."""
+        if report.failed:
+            self.session.problem = f"the hidden tests of {self._kata.slug} cannot be collected: {report.longreprtext}"
+
+    def _decide(self, item: pytest.Item, outcome: Outcome, error: BaseException) -> None:
+        calls = self._candidate.calls
+        last = calls[-1] if calls and calls[-1].check == outcome.mark.name else None
+        outcome.call = last
+        if isinstance(error, CheckFailed):
+            outcome.verdict, outcome.message = error.verdict, error.message
+            outcome.evidence = _with_case(error.evidence, last)
+        elif isinstance(error, LoadFailed):
+            self.session.load_fault = error.fault
+            item.session.shouldstop = "the submission cannot be loaded"
+        elif isinstance(error, pytest.skip.Exception):
+            outcome.absent = str(error)
+        elif isinstance(error, AssertionError):
+            outcome.verdict, outcome.message = "wrong_output", str(error) or "an assertion of the check failed"
+            outcome.evidence = _with_case(Evidence(), last)
+        else:
+            outcome.verdict = "grader_error"
+            outcome.message = f"{type(error).__name__}: {error}"
+            if isinstance(error, GraderError | KeyboardInterrupt):
+                item.session.shouldstop = str(error)
+
+
+def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress) -> Session:
+    """Run every hidden test of the kata against the engine's submission."""
+    tests = HiddenTests(kata, engine, seed, progress)
+    arguments = [*_OPTIONS, f"--rootdir={kata.hidden}", str(kata.hidden)]
+    with _no_foreign_plugins():
+        code = pytest.main(arguments, plugins=[tests])
+    if code == pytest.ExitCode.INTERRUPTED and tests.session.load_fault is None and tests.session.problem is None:
+        failed = [outcome.message for outcome in tests.session.outcomes.values() if outcome.verdict == "grader_error"]
+        if not failed:
+            raise KeyboardInterrupt
+    if code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+        tests.session.problem = tests.session.problem or f"pytest ended with {code!r} in {kata.hidden}"
+    return tests.session
+
+
+def check_mark(item: pytest.Item) -> CheckMark:
+    """The check that a test belongs to.
+
+    Raises:
+        GraderError: the test has no marker.
+    """
+    marker = item.get_closest_marker("check")
+    if marker is None:
+        raise GraderError(f"{item.nodeid} has no @pytest.mark.check marker; give it a name, a title and points")
+    name = marker.args[0] if marker.args else marker.kwargs["name"]
+    return CheckMark(
+        name=name,
+        title=marker.kwargs.get("title", name.replace("_", " ")),
+        points=float(marker.kwargs.get("points", 1)),
+        depends=tuple(marker.kwargs.get("depends", ())),
+        engines=tuple(marker.kwargs.get("engines", ("gpu", "interpreter"))),
+    )
+
+
+def load_module(path: Path, name: str) -> ModuleType:
+    """Import a trusted file of a course under a private name.
+
+    Raises:
+        GraderError: it is missing or cannot be imported.
+    """
+    spec = importlib.util.spec_from_file_location(f"tritonkata_course_{name}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise GraderError(f"{path} is missing; the course needs it")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise GraderError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _with_case(evidence: Evidence, call: Call | None) -> Evidence:
+    if call is None:
+        return evidence
+    return Evidence(
+        mismatch=evidence.mismatch,
+        fault=evidence.fault,
+        case=case_of(call),
+        traffic=evidence.traffic,
+        unwritten=evidence.unwritten,
+    )
+
+
+@contextmanager
+def _no_foreign_plugins() -> Iterator[None]:
+    """Keep the learner's pytest settings and installed plugins out of the hidden tests."""
+    changed = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
