@@ -7,6 +7,7 @@ nothing is allocated before its length has been checked against the limits.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import struct
@@ -102,10 +103,8 @@ class Channel:
     def close(self) -> None:
         """Close both descriptors."""
         for descriptor in (self._read_fd, self._write_fd):
-            try:
+            with contextlib.suppress(OSError):
                 os.close(descriptor)
-            except OSError:
-                pass
 
     def _write(self, view: memoryview, deadline: float | None) -> None:
         sent = 0

@@ -86,9 +86,9 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
     def wrap(command: list[str]) -> tuple[list[str], Mapping[str, str], list[int]]:
         if bubblewrap is None:
             return command, worker_environment(sandboxed=False), []
-        descriptor = _argument_file(bubblewrap_arguments(command, hidden))
+        descriptor = _argument_file(bubblewrap_arguments(hidden))
         # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
-        return [bubblewrap, "--args", str(descriptor)], {}, [descriptor]
+        return [bubblewrap, "--args", str(descriptor), "--", *command], {}, [descriptor]
 
     return _start(module, (), wrap)
 

@@ -54,8 +54,8 @@ def worker_environment(*, sandboxed: bool) -> dict[str, str]:
     return environment
 
 
-def bubblewrap_arguments(command: list[str], hidden: Iterable[Path] = ()) -> list[str]:
-    """Bubblewrap's arguments for one worker.
+def bubblewrap_arguments(hidden: Iterable[Path] = ()) -> list[str]:
+    """Options of bubblewrap for one worker; `--` and the worker's command follow them.
 
     `hidden` are folders (the course's katas and references) that must not be
     readable inside, wherever they lie.
@@ -76,7 +76,7 @@ def bubblewrap_arguments(command: list[str], hidden: Iterable[Path] = ()) -> lis
     for folder in hidden:
         if _is_visible(folder):
             arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(folder)]
-    return [*arguments, "--chdir", "/tmp", "--", *command]
+    return [*arguments, "--chdir", "/tmp"]
 
 
 def find_bubblewrap() -> str:
@@ -99,9 +99,9 @@ def find_bubblewrap() -> str:
 
 @functools.cache
 def _try(path: str) -> str | None:
-    arguments = bubblewrap_arguments(["/usr/bin/true"])
+    command = [path, *bubblewrap_arguments(), "--", "/usr/bin/true"]
     try:
-        done = subprocess.run([path, *arguments], capture_output=True, env={}, timeout=PROBE_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, env={}, timeout=PROBE_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     text = done.stderr.decode(errors="replace").strip().splitlines()

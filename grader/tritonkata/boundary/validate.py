@@ -163,7 +163,6 @@ def _check_step_counts(plan: LaunchPlan) -> None:
     for index, step in enumerate(plan.steps):
         if isinstance(step, Choice):
             _require(len(step.variants) > 0, f"step {index}: a choice among nothing")
-            _require(all(step.variants), f"step {index}: a variant without steps")
             labelled = len(step.labels) in (0, len(step.variants))
             _require(labelled, f"step {index}: {len(step.labels)} labels for {len(step.variants)} variants")
 
@@ -264,7 +263,7 @@ def _check_outputs(plan: LaunchPlan) -> None:
 
 
 def output_bytes(spec: TensorSpec) -> int:
-    """Bytes that an output costs the host: from its first to its last element, or all its elements where they repeat."""
+    """Bytes that an output costs the host: from first to last element, or all elements where they repeat."""
     return max(spec.span - spec.offset, spec.elements) * spec.itemsize
 
 

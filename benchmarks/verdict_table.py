@@ -1,0 +1,152 @@
+"""`kata check` of every solution, skeleton and wrong example, on one or both engines.
+
+Prints and keeps a table of verdicts and diagnoses, and says where two engines
+disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
+
+    python benchmarks/verdict_table.py [--engines interpreter,gpu] [--jobs N] [--name NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from common import RESULTS, environment, kata_command, save
+
+ROOT = Path(__file__).resolve().parents[1]
+SEED = 20
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One file, and what must come of it: `solution`, `skeleton`, or the diagnosis."""
+
+    kata: str
+    path: Path
+    expected: str
+
+
+def main() -> None:
+    """Check everything and keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engines", default="interpreter")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--name", default="verdicts")
+    options = parser.parse_args()
+    engines = options.engines.split(",")
+    jobs = [(subject, engine) for subject in subjects() for engine in engines]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        reports = list(pool.map(lambda job: check(*job), jobs))
+    rows = [row(subject, engine, report) for (subject, engine), report in zip(jobs, reports, strict=True)]
+    found = {"environment": environment(), "seed": SEED, "rows": rows, "disagreements": disagreements(rows)}
+    save(options.name, found)
+    (RESULTS / f"{options.name}.md").write_text(markdown(found), encoding="utf-8")
+    print(markdown(found))
+    raise SystemExit(0 if all(entry["as_expected"] for entry in rows) else 1)
+
+
+def subjects() -> list[Subject]:
+    """All files of the course, in a fixed order."""
+    found = []
+    for folder in sorted((ROOT / "katas").iterdir()):
+        if not (folder / "kata.toml").is_file():
+            continue
+        slug = folder.name
+        found.append(Subject(slug, ROOT / "reference" / slug / "solution.py", "solution"))
+        found.append(Subject(slug, ROOT / "skeletons" / f"{slug}.py", "skeleton"))
+        found += [Subject(slug, path, path.parent.name) for path in sorted((folder / "wrong").glob("*/*.py"))]
+    return found
+
+
+def check(subject: Subject, engine: str) -> dict[str, Any]:
+    """The report of one check, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["check", str(subject.path), "--kata", subject.kata, "--engine", engine, "--seed", str(SEED), "--json"]
+        done = subprocess.run(kata_command(*words), capture_output=True, text=True, check=False, cwd=folder)
+    try:
+        report: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise SystemExit(f"{subject.path} on {engine}: no report\n{done.stdout[-500:]}{done.stderr[-2000:]}") from None
+    return report
+
+
+def row(subject: Subject, engine: str, report: dict[str, Any]) -> dict[str, Any]:
+    """One line of the table. The diagnosis is the most frequent one among the failed checks."""
+    counted = Counter(one["diagnosis"] for one in report["checks"] if one.get("diagnosis"))
+    diagnosis = top_diagnosis(report)
+    expected = {"solution": report["verdict"] == "pass", "skeleton": report["verdict"] == "fail"}
+    return {
+        "kata": subject.kata,
+        "file": str(subject.path.relative_to(ROOT)),
+        "expected": subject.expected,
+        "engine": engine,
+        "verdict": report["verdict"],
+        "score": report["score"],
+        "max_score": report["max_score"],
+        "medal": report["medal"],
+        "diagnosis": diagnosis,
+        "diagnoses": dict(counted),
+        "verdicts": {one["name"]: one["verdict"] for one in report["checks"]},
+        "seconds": report["seconds"],
+        "as_expected": expected.get(subject.expected, diagnosis == subject.expected),
+    }
+
+
+def top_diagnosis(report: dict[str, Any]) -> str | None:
+    """The diagnosis of most failed checks; the earlier check wins a tie."""
+    counted: Counter[str] = Counter(one["diagnosis"] for one in report["checks"] if one.get("diagnosis"))
+    return counted.most_common(1)[0][0] if counted else None
+
+
+def disagreements(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Files on which two engines differ in the verdict or the diagnosis, and the checks that differ."""
+    found = []
+    by_file: dict[str, list[dict[str, Any]]] = {}
+    for entry in rows:
+        by_file.setdefault(entry["file"], []).append(entry)
+    for file, entries in by_file.items():
+        first, *others = entries
+        for other in others:
+            checks = {
+                name: [verdict, other["verdicts"].get(name)]
+                for name, verdict in first["verdicts"].items()
+                if other["verdicts"].get(name) != verdict
+            }
+            same = first["verdict"] == other["verdict"] and first["diagnosis"] == other["diagnosis"]
+            if checks or not same:
+                found.append({"file": file, "same_verdict_and_diagnosis": same, "checks": checks})
+    return found
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """The table for reading."""
+    facts = ", ".join(f"{name} {value}" for name, value in found["environment"].items() if value)
+    lines = [f"`kata check` of every file of the course, seed {found['seed']} ({facts}).", ""]
+    lines += ["| file | expected | engine | verdict | diagnosis | score | s |", "|---|---|---|---|---|---|---|"]
+    for entry in found["rows"]:
+        mark = "" if entry["as_expected"] else " **(unexpected)**"
+        lines.append(
+            f"| {entry['file']} | {entry['expected']} | {entry['engine']} | {entry['verdict']} | "
+            f"{entry['diagnosis'] or ''}{mark} | {entry['score']:g}/{entry['max_score']:g} | {entry['seconds']:.1f} |"
+        )
+    lines += ["", f"Files whose verdict or diagnosis differs between engines: {count_different(found)}."]
+    for one in found["disagreements"]:
+        listed = ", ".join(f"{name}: {pair[0]} / {pair[1]}" for name, pair in one["checks"].items())
+        lines.append(f"- {one['file']}: {listed or 'diagnosis'}")
+    return "\n".join(lines) + "\n"
+
+
+def count_different(found: dict[str, Any]) -> int:
+    """How many files have another verdict or diagnosis on another engine."""
+    return sum(not one["same_verdict_and_diagnosis"] for one in found["disagreements"])
+
+
+if __name__ == "__main__":
+    main()

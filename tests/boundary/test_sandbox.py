@@ -1,0 +1,140 @@
+"""The sandbox as a submission sees it. Real bubblewrap; each test looks from inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tritonkata.boundary import process as processes
+from tritonkata.boundary.sandbox import SandboxUnavailable, bubblewrap_arguments, find_bubblewrap
+from tritonkata.courses import built_in_root
+
+
+def bubblewrap() -> str:
+    try:
+        return find_bubblewrap()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+
+
+def inside(code: str, hidden: tuple[Path, ...] = ()) -> Any:
+    """What `code` prints as JSON, run in the sandbox after a worker's first steps."""
+    prelude = (
+        "import sys, os, json; sys.argv = ['worker', '0', '1']\n"
+        "from tritonkata.worker import bootstrap; bootstrap.enter()\n"
+        "def attempt(f):\n"
+        "    try: return repr(f())\n"
+        "    except BaseException as e: return type(e).__name__\n"
+    )
+    command = [bubblewrap(), *bubblewrap_arguments(hidden), "--", sys.executable, "-s", "-c", prelude + code]
+    done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_worker_is_not_root_and_has_no_capability() -> None:
+    seen = inside("print(json.dumps([os.getuid(), os.getgid(), open('/proc/self/status').read()]))")
+    status = dict(line.split(":\t", 1) for line in seen[2].splitlines() if ":\t" in line)
+    assert seen[0] != 0 or os.getuid() != 0
+    assert int(status["CapEff"], 16) == 0
+    assert int(status["CapPrm"], 16) == 0
+    assert status["NoNewPrivs"] == "1"
+
+
+def test_nothing_of_the_graders_environment_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_SECRET", "tulip")
+    seen = inside(
+        "files = [f'/proc/{p}/{n}' for p in os.listdir('/proc') if p.isdigit() for n in ('environ', 'cmdline')]\n"
+        "print(json.dumps([dict(os.environ), [attempt(lambda f=f: open(f, 'rb').read()) for f in files]]))"
+    )
+    assert "tulip" not in json.dumps(seen)
+
+
+def test_the_course_cannot_be_read_even_where_it_lies_in_a_visible_folder() -> None:
+    root = built_in_root()
+    folders = tuple(root / name for name in ("katas", "reference", "skeletons"))
+    seen = inside(
+        f"found = []\nfor top in {[str(folder) for folder in folders]!r}:\n"
+        "    for base, _, names in os.walk(top): found += names\n"
+        "print(json.dumps(found))",
+        folders,
+    )
+    assert seen == []
+    package = Path(processes.__file__).parents[1]
+    masked = inside(f"print(json.dumps(os.listdir({str(package / 'cli')!r})))", (package / "cli",))
+    assert masked == []
+
+
+def test_there_is_no_network_and_no_device() -> None:
+    seen = inside(
+        "import socket\n"
+        "print(json.dumps([attempt(lambda: socket.create_connection(('127.0.0.1', 22), 1)), os.listdir('/dev'),"
+        " os.listdir('/sys') if os.path.exists('/sys') else []]))"
+    )
+    assert seen[0] in ("ConnectionRefusedError", "OSError")
+    assert not [name for name in seen[1] if name.startswith(("nvidia", "sd", "vd", "kvm", "mem"))]
+    assert seen[2] == []
+
+
+def test_the_system_is_read_only_and_tmp_is_bounded() -> None:
+    package = str(Path(processes.__file__).parents[1])
+    seen = inside(
+        f"places = ['/usr/x', '/etc/x', '/x', {package!r} + '/x', sys.prefix + '/x']\n"
+        "writes = [attempt(lambda p=p: open(p, 'w')) for p in places]\n"
+        "def fill():\n"
+        "    for n in range(20):\n"
+        "        with open(f'/tmp/{n}', 'wb') as f: f.write(bytes(200 << 20))\n"
+        "print(json.dumps([writes, attempt(fill)]))"
+    )
+    assert all(answer in ("OSError", "PermissionError", "FileNotFoundError") for answer in seen[0])
+    assert seen[1] == "OSError"
+
+
+def test_processes_are_limited() -> None:
+    seen = inside(
+        "import time\ncount = 0\ntry:\n"
+        "    while count < 1000:\n"
+        "        if os.fork() == 0: time.sleep(30); os._exit(0)\n"
+        "        count += 1\n"
+        "except OSError: pass\n"
+        "print(json.dumps(count)); sys.stdout.flush(); os.kill(os.getpid(), 9) if False else os._exit(0)"
+    )
+    assert seen < 300
+
+
+def test_ending_a_worker_ends_everything_it_started() -> None:
+    marker = f"kata-survivor-{os.getpid()}"
+    code = (
+        "import os, sys, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', {marker!r}])\n"
+        "time.sleep(600)"
+    )
+    command = [bubblewrap(), *bubblewrap_arguments(), "--", sys.executable, "-s", "-c", code]
+    child = subprocess.Popen(command, env={}, stdout=subprocess.PIPE, start_new_session=True)
+    read_fd, write_fd = os.pipe()
+    worker = processes.WorkerProcess(child, processes.Channel(read_fd, write_fd))
+    deadline = time.monotonic() + 30
+    while not _running(marker):
+        assert time.monotonic() < deadline, "the child never started"
+        time.sleep(0.02)
+    worker.end()
+    assert not _running(marker)
+
+
+def _running(marker: str) -> bool:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if marker.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                    return True
+            except OSError:
+                continue
+    return False
