@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -130,7 +131,12 @@ class HiddenTests:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note every check before anything runs, so that a run that ends early still names them all."""
         for item in items:
-            mark = check_mark(item)
+            try:
+                mark = check_mark(item)
+            except GraderError as error:
+                self.session.problem = str(error)
+                items.clear()
+                return
             outcome = self.session.outcomes.setdefault(mark.name, Outcome(mark))
             if self._engine_name not in mark.engines:
                 outcome.absent = f"needs the engine {' or '.join(mark.engines)}"
@@ -200,7 +206,7 @@ def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress) 
     """Run every hidden test of the kata against the engine's submission."""
     tests = HiddenTests(kata, engine, seed, progress)
     arguments = [*_OPTIONS, f"--rootdir={kata.hidden}", str(kata.hidden)]
-    with _no_foreign_plugins():
+    with _no_foreign_plugins(), _forgotten_modules(kata.hidden):
         code = pytest.main(arguments, plugins=[tests])
     if code == pytest.ExitCode.INTERRUPTED and tests.session.load_fault is None and tests.session.problem is None:
         failed = [outcome.message for outcome in tests.session.outcomes.values() if outcome.verdict == "grader_error"]
@@ -257,6 +263,18 @@ def _with_case(evidence: Evidence, call: Call | None) -> Evidence:
         traffic=evidence.traffic,
         unwritten=evidence.unwritten,
     )
+
+
+@contextmanager
+def _forgotten_modules(folder: Path) -> Iterator[None]:
+    """Forget the hidden tests' modules: two katas may have files of the same name."""
+    before = set(sys.modules)
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - before:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
+                del sys.modules[name]
 
 
 @contextmanager

@@ -1,0 +1,62 @@
+"""Diagnosis by evidence: each rule names its mistake, and stays silent beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
+from tritonkata.model.faults import Access, Fault
+from tritonkata.model.observation import Unwritten
+from tritonkata.model.report import Case, CheckResult, Evidence, Mismatch, TrafficEvidence
+
+
+def failed(verdict: Any, shape: tuple[int, int] = (7, 100), stride: int = 100, **parts: Any) -> CheckResult:
+    case = Case(entry="f", shapes=(shape,), dtypes=("float32",), strides=((stride, 1),))
+    return CheckResult("c", "c", verdict, 0, 1, evidence=Evidence(case=case, **parts))
+
+
+def fault(verdict: Any, **more: Any) -> Fault:
+    return Fault(verdict=verdict, phase="kernel", message="m", **more)
+
+
+def access(operation: Any, element: int) -> Access:
+    return Access(operation=operation, tensor="x", element=element, storage_elements=700, program=(0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("check", "diagnosis"),
+    [
+        (failed("forbidden_host_op", fault=fault("forbidden_host_op", operation="torch.exp")), "torch_does_the_work"),
+        (failed("forbidden_host_op", fault=fault("forbidden_host_op", operation="Tensor.to")), None),
+        (failed("out_of_bounds", fault=fault("out_of_bounds", access=access("store", 700))), "store_without_mask"),
+        (failed("out_of_bounds", fault=fault("out_of_bounds", access=access("load", 700))), "load_without_mask"),
+        (failed("out_of_bounds", (3, 9), 1 << 30, fault=fault("out_of_bounds")), "int32_offset_overflow"),
+        (failed("out_of_bounds", (3, 9), 1 << 20, fault=fault("out_of_bounds")), "store_without_mask"),
+        (failed("uninitialised_read", unwritten=(Unwritten(0, 100, (6, 0), (6, 99)),)), "rows_not_stored"),
+        (failed("uninitialised_read", unwritten=(Unwritten(0, 7 * 36, (0, 64), (6, 99)),)), "columns_dropped"),
+        (failed("uninitialised_read", unwritten=(Unwritten(0, 3, (2, 5), (4, 50)),)), None),
+        (failed("invalid_output", mismatch=Mismatch(kind="dtype")), "wrong_output_dtype"),
+        (failed("invalid_output", mismatch=Mismatch(kind="shape")), None),
+        (failed("runtime_error", (0, 5), 5, fault=fault("runtime_error")), "empty_input"),
+        (failed("runtime_error", (1, 5), 5, fault=fault("runtime_error")), None),
+        (failed("over_budget", traffic=TrafficEvidence("x", 400, 4, 1, 4, 2)), "extra_pass"),
+        (failed("wrong_output", mismatch=Mismatch(kind="values")), None),
+        (failed("wrong_output", mismatch=Mismatch(kind="input_changed")), "input_changed"),
+    ],
+)
+def test_each_rule(check: CheckResult, diagnosis: str | None) -> None:
+    assert from_evidence(check, "") == diagnosis
+
+
+def test_loads_without_other_are_found_by_line() -> None:
+    source = (
+        "import triton.language as tl\n"
+        "def k(p, m):\n"
+        "    a = tl.load(p, mask=m)\n"
+        "    b = tl.load(p, mask=m, other=0.0)\n"
+        "    c = tl.load(p)\n"
+        "    d = tl.load(p, m, 0.0)\n"
+        "    e = tl.load(p, m)\n"
+    )
+    assert loads_without_other(source) == (3, 7)

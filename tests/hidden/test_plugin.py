@@ -1,0 +1,148 @@
+"""How hidden tests become outcomes, with an engine that computes in NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tritonkata.hidden.plugin import Session, run_hidden_tests
+from tritonkata.model.course import Entry, Kata, KataFile, TrafficBudget
+from tritonkata.model.faults import Fault
+from tritonkata.model.observation import Observation
+from tritonkata.model.plan import LaunchPlan
+from tritonkata.model.report import Engine, Resources
+
+HEAD = "import numpy as np, pytest\nfrom tritonkata.hidden.asserts import *\nfrom tritonkata.hidden.inputs import *\n"
+
+
+class NumpyEngine:
+    """Doubles in NumPy. The plugin is under test here, not an engine."""
+
+    def __init__(self, fault: Fault | None = None) -> None:
+        self.fault = fault
+
+    def describe(self) -> Engine:
+        return Engine("interpreter", "numpy", "sm_90")
+
+    def load(self) -> None:
+        return None
+
+    def compile(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> LaunchPlan | Fault:
+        return LaunchPlan("sm_90", 1, (), (), (), ())
+
+    def run(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> Observation:
+        if self.fault is not None:
+            return Observation("interpreter", fault=self.fault)
+        return Observation("interpreter", outputs=(np.ascontiguousarray(arguments[0] * 2),))
+
+    def access(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> Observation:
+        return self.run(entry, arguments)
+
+    def resources(self) -> tuple[Resources, ...]:
+        return ()
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    def close(self) -> None:
+        return None
+
+
+def run(folder: Path, tests: str, engine: NumpyEngine | None = None) -> Session:
+    hidden, reference = folder / "katas" / "k" / "hidden", folder / "reference" / "k"
+    hidden.mkdir(parents=True)
+    reference.mkdir(parents=True)
+    (hidden / "test_k.py").write_text(HEAD + tests)
+    (reference / "oracle.py").write_text("import numpy as np\ndef f(x):\n    return 2 * np.asarray(x, np.float64)\n")
+    file = KataFile("K", "k", (Entry("f", ("x",), ("y",)),), TrafficBudget("x", 2, 2), ())
+    kata = Kata("k", file, hidden.parent, folder / "k.py", reference)
+    return run_hidden_tests(kata, engine or NumpyEngine(), 5, lambda _: None)
+
+
+def verdicts(session: Session) -> dict[str, str]:
+    return {name: outcome.verdict for name, outcome in session.outcomes.items()}
+
+
+SEVERAL = """
+@pytest.mark.check("a", points=1)
+@pytest.mark.parametrize("n", [1, 2])
+def test_a(candidate, oracle, rng, n):
+    x = normal(rng, (n, 3))
+    assert_matches(candidate(x), oracle(x))
+
+@pytest.mark.check("b", points=1)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_b(candidate, oracle, rng, n):
+    x = normal(rng, (n, 3))
+    y = candidate(x)
+    if n > 1:
+        y[1, 2] = 9
+    assert_matches(y, oracle(x))
+"""
+
+
+def test_a_check_of_several_tests_passes_when_all_do_and_stops_at_the_first_failure(tmp_path: Path) -> None:
+    session = run(tmp_path, SEVERAL)
+    assert verdicts(session) == {"a": "pass", "b": "wrong_output"}
+    assert session.outcomes["a"].ran == 2
+    assert [call.arguments[0].shape for call in session.calls if call.check == "b"] == [(1, 3), (2, 3)]
+    assert session.outcomes["b"].call is session.calls[-1]
+
+
+def test_a_dependency_that_failed_skips_and_is_named(tmp_path: Path) -> None:
+    session = run(
+        tmp_path,
+        '@pytest.mark.check("a", title="First", points=1)\ndef test_a():\n    assert 1 == 2, "no"\n'
+        '@pytest.mark.check("b", points=1, depends=("a",))\ndef test_b():\n    pass\n',
+    )
+    assert verdicts(session) == {"a": "wrong_output", "b": "skipped"}
+    assert "First" in session.outcomes["b"].message
+
+
+def test_what_needs_another_engine_is_absent_and_not_failed(tmp_path: Path) -> None:
+    session = run(tmp_path, '@pytest.mark.check("a", points=1, engines=("gpu",))\ndef test_a():\n    assert 0\n')
+    assert session.outcomes["a"].absent is not None
+    assert session.outcomes["a"].verdict == "pass"
+
+
+def test_a_fault_keeps_its_verdict(tmp_path: Path) -> None:
+    fault = Fault(verdict="timeout", phase="kernel", message="too long")
+    session = run(
+        tmp_path,
+        '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (1, 2)))\n',
+        NumpyEngine(fault),
+    )
+    assert verdicts(session) == {"a": "timeout"}
+    assert session.outcomes["a"].evidence.fault == fault
+
+
+def test_an_author_s_bug_is_the_graders_fault(tmp_path: Path) -> None:
+    session = run(tmp_path, '@pytest.mark.check("a", points=1)\ndef test_a():\n    undefined_name\n')
+    assert verdicts(session) == {"a": "grader_error"}
+
+
+def test_a_hidden_test_that_cannot_be_collected_is_a_problem_of_the_course(tmp_path: Path) -> None:
+    assert run(tmp_path, "import no_such_module\n").problem is not None
+
+
+def test_a_test_without_a_marker_is_a_problem_of_the_course(tmp_path: Path) -> None:
+    session = run(tmp_path, "def test_a():\n    pass\n")
+    assert session.problem is not None
+    assert "marker" in session.problem
+
+
+def test_random_inputs_follow_the_secret_seed(tmp_path: Path) -> None:
+    tests = '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (2, 2)))\n'
+    first, second = run(tmp_path / "1", tests), run(tmp_path / "2", tests)
+    np.testing.assert_array_equal(first.calls[0].arguments[0], second.calls[0].arguments[0])
+
+
+def test_the_learners_pytest_settings_do_not_reach_the_hidden_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
+    session = run(tmp_path, '@pytest.mark.check("a", points=1)\ndef test_a():\n    pass\n')
+    assert session.outcomes["a"].ran == 1
