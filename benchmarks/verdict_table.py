@@ -9,7 +9,6 @@ disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import tempfile
 from collections import Counter
@@ -18,7 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from common import RESULTS, environment, kata_command, save
+from tritonkata.model.report import Report, main_diagnosis
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20
@@ -65,44 +67,37 @@ def subjects() -> list[Subject]:
     return found
 
 
-def check(subject: Subject, engine: str) -> dict[str, Any]:
+def check(subject: Subject, engine: str) -> Report:
     """The report of one check, in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["check", str(subject.path), "--kata", subject.kata, "--engine", engine, "--seed", str(SEED), "--json"]
         done = subprocess.run(kata_command(*words), capture_output=True, text=True, check=False, cwd=folder)
     try:
-        report: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
+        return msgspec.json.decode(done.stdout, type=Report)
+    except msgspec.DecodeError:
         raise SystemExit(f"{subject.path} on {engine}: no report\n{done.stdout[-500:]}{done.stderr[-2000:]}") from None
-    return report
 
 
-def row(subject: Subject, engine: str, report: dict[str, Any]) -> dict[str, Any]:
+def row(subject: Subject, engine: str, report: Report) -> dict[str, Any]:
     """One line of the table. The diagnosis is the most frequent one among the failed checks."""
-    counted = Counter(one["diagnosis"] for one in report["checks"] if one.get("diagnosis"))
-    diagnosis = top_diagnosis(report)
-    expected = {"solution": report["verdict"] == "pass", "skeleton": report["verdict"] == "fail"}
+    counted = Counter(check.diagnosis for check in report.checks if check.diagnosis)
+    diagnosis = main_diagnosis(report)
+    expected = {"solution": report.verdict == "pass", "skeleton": report.verdict == "fail"}
     return {
         "kata": subject.kata,
         "file": str(subject.path.relative_to(ROOT)),
         "expected": subject.expected,
         "engine": engine,
-        "verdict": report["verdict"],
-        "score": report["score"],
-        "max_score": report["max_score"],
-        "medal": report["medal"],
+        "verdict": report.verdict,
+        "score": report.score,
+        "max_score": report.max_score,
+        "medal": report.medal,
         "diagnosis": diagnosis,
         "diagnoses": dict(counted),
-        "verdicts": {one["name"]: one["verdict"] for one in report["checks"]},
-        "seconds": report["seconds"],
+        "verdicts": {check.name: check.verdict for check in report.checks},
+        "seconds": report.seconds,
         "as_expected": expected.get(subject.expected, diagnosis == subject.expected),
     }
-
-
-def top_diagnosis(report: dict[str, Any]) -> str | None:
-    """The diagnosis of most failed checks; the earlier check wins a tie."""
-    counted: Counter[str] = Counter(one["diagnosis"] for one in report["checks"] if one.get("diagnosis"))
-    return counted.most_common(1)[0][0] if counted else None
 
 
 def disagreements(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ Feedback, exports and the gradebook read nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import msgspec
@@ -159,3 +160,9 @@ class Report(msgspec.Struct, frozen=True):
     started_at: str = ""
     seconds: float = 0.0
     format_version: int = FORMAT_VERSION
+
+
+def main_diagnosis(report: Report) -> str | None:
+    """The mistake that explains the most failed checks; of two that explain as many, the one found first."""
+    counted = Counter(check.diagnosis for check in report.checks if check.diagnosis is not None)
+    return counted.most_common(1)[0][0] if counted else None

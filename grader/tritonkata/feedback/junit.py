@@ -1,0 +1,136 @@
+"""A report as JUnit XML, in the shape of pytest's xunit2 family.
+
+A wrong answer is a `failure`. What ended without an answer to judge, whether through the
+submission or the grader, is an `error`. A check that did not run is `skipped`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tritonkata.feedback.clean import clean, one_line
+from tritonkata.feedback.numbers import described, pairs
+from tritonkata.model.faults import Verdict
+from tritonkata.model.report import CheckResult, Evidence, Report
+
+ERROR_VERDICTS: frozenset[Verdict] = frozenset({"compile_error", "runtime_error", "timeout", "grader_error"})
+
+
+def write(report: Report, path: Path) -> None:
+    """Write `to_xml(report)` to `path`; to a file whole or not at all.
+
+    Raises:
+        OSError: the folder is missing or not writable.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(to_xml(report))  # a pipe or a terminal must not be replaced by a file
+        return
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(to_xml(report))
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def to_xml(report: Report) -> bytes:
+    """UTF-8 XML: `testsuites > testsuite > testcase`, one test case a check."""
+    cases = [_test_case(report, check) for check in _checks(report)]
+    suite = ElementTree.Element("testsuite", _suite_attributes(report, cases))
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in _properties(report):
+        ElementTree.SubElement(properties, "property", {"name": name, "value": one_line(value)})
+    suite.extend(cases)
+    root = ElementTree.Element("testsuites", {"name": "tritonkata"})
+    root.append(suite)
+    ElementTree.indent(root)
+    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _checks(report: Report) -> tuple[CheckResult, ...]:
+    """The checks, and a test case for the file itself where it could not be graded."""
+    fault = report.fault
+    if fault is None:
+        return report.checks
+    whole = CheckResult("submission", "The whole file", fault.verdict, 0, 0, None, fault.message, Evidence(fault=fault))
+    return (whole, *report.checks)
+
+
+def _suite_attributes(report: Report, cases: list[ElementTree.Element]) -> dict[str, str]:
+    def count(tag: str) -> str:
+        return str(sum(case.find(tag) is not None for case in cases))
+
+    attributes = {
+        "name": one_line(report.kata),
+        "errors": count("error"),
+        "failures": count("failure"),
+        "skipped": count("skipped"),
+        "tests": str(len(cases)),
+        "time": f"{report.seconds:.3f}",
+        "hostname": one_line(report.environment.get("hostname", "") or platform.node()),
+    }
+    if report.started_at:
+        attributes["timestamp"] = one_line(report.started_at)
+    return attributes
+
+
+def _test_case(report: Report, check: CheckResult) -> ElementTree.Element:
+    attributes = {
+        "classname": f"tritonkata.{one_line(report.kata)}",
+        "name": one_line(check.name),
+        "time": f"{check.seconds:.3f}",
+    }
+    case = ElementTree.Element("testcase", attributes)
+    if check.verdict == "pass":
+        return case
+    message = one_line(check.message or check.title)
+    if check.verdict == "skipped":
+        ElementTree.SubElement(case, "skipped", {"type": "tritonkata.skip", "message": message})
+        return case
+    tag = "error" if check.verdict in ERROR_VERDICTS else "failure"
+    result = ElementTree.SubElement(case, tag, {"type": check.verdict, "message": message})
+    result.text = "\n".join(clean(line) for line in _details(check))
+    return case
+
+
+def _details(check: CheckResult) -> Iterator[str]:
+    evidence = check.evidence
+    yield check.message or check.title
+    if check.diagnosis:
+        yield f"diagnosis: {check.diagnosis}"
+    if evidence.case is not None:
+        yield f"input: {evidence.case.entry} on {described(evidence.case)}"
+    if evidence.fault is not None:
+        line = f", line {evidence.fault.line}" if evidence.fault.line is not None else ""
+        yield f"{evidence.fault.phase}{line}: {evidence.fault.message}"
+    mismatch = evidence.mismatch
+    if mismatch is not None and (mismatch.expected_text or mismatch.got_text):
+        yield f"right: {mismatch.expected_text}; got: {mismatch.got_text}"
+    for column, right, got in pairs(mismatch):
+        row = "" if mismatch is None or mismatch.row is None else f"row {mismatch.row}, "
+        yield f"{row}column {column}: right {right}, got {got}"
+
+
+def _properties(report: Report) -> Iterator[tuple[str, str]]:
+    engine, traffic, speed = report.engine, report.traffic, report.speed
+    yield from (("engine", engine.name), ("device", engine.device), ("target", engine.target))
+    yield from (("seed", str(report.seed)), ("verdict", report.verdict), ("medal", report.medal))
+    yield from (("score", f"{report.score:g}"), ("max_score", f"{report.max_score:g}"))
+    if traffic is not None:
+        yield from (("traffic.source", traffic.source), ("traffic.unit_bytes", str(traffic.unit_bytes)))
+        for level in ("requested", "l2", "dram"):
+            value = getattr(traffic.traversals, level)
+            if value is not None:
+                yield f"traffic.{level}_traversals", f"{value:g}"
+    if speed is not None:
+        yield "speed.fraction_of_copy", f"{speed.fraction_of_copy:g}"
+    yield from ((f"not_measured.{name}", reason) for name, reason in report.absent.items())

@@ -1,0 +1,94 @@
+"""What a failed CUDA call means: whose fault it is, and whether the process can go on."""
+
+from __future__ import annotations
+
+from tritonkata.launcher.arena import OutOfDeviceMemory
+from tritonkata.launcher.driver import OUT_OF_MEMORY, CudaError
+from tritonkata.model.faults import Fault
+
+_ILLEGAL_ADDRESS = 700
+_KERNEL_FAULTS: dict[int, str] = {
+    710: "a device-side assertion failed",
+    714: "its stack overflowed or was overwritten",
+    715: "it ran into an illegal instruction",
+    716: "it accessed memory at an address that is not a multiple of the access's size",
+    717: "it used an address outside the memory space that the instruction works on",
+    718: "it jumped to an address outside its code",
+    719: "the GPU stopped it, mostly after an access outside any memory",
+}
+_LAUNCH_REFUSALS: dict[int, str] = {
+    1: "its launch settings are not valid on this GPU",
+    701: "it asks for more registers, threads or shared memory than the GPU has",
+    720: "its cooperative grid is larger than what the GPU runs at once",
+    912: "its cluster size (num_ctas) is not valid on this GPU",
+}
+_LOAD_REFUSALS = frozenset({1, 200, 201, 209, 218, 221, 222, 223, 300, 500, 801})
+
+
+class ReplayFault(Exception):
+    """A replay ended without outputs. `context_lost` says that this process can run no other."""
+
+    def __init__(self, fault: Fault, *, context_lost: bool = False) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+        self.context_lost = context_lost
+
+
+def refuses_launch(error: CudaError) -> bool:
+    """Whether the driver turned one launch down before it began, and left the context as it was."""
+    return error.call.startswith("cuLaunch") and error.code in _LAUNCH_REFUSALS
+
+
+def load_fault(kernel: str, error: CudaError) -> ReplayFault:
+    """The driver does not load a cubin."""
+    if error.code not in _LOAD_REFUSALS:
+        return driver_fault(error)
+    message = f"the driver refuses this kernel, {kernel}: {error.name}"
+    advice = "It was compiled for another GPU, or asks for more than this one has: try fewer warps or a smaller block."
+    return ReplayFault(Fault("runtime_error", "kernel", message, error=error.name, advice=advice))
+
+
+def kernel_fault(kernel: str, error: CudaError) -> ReplayFault:
+    """A launch, or the wait for it, failed."""
+    if error.code == _ILLEGAL_ADDRESS:
+        return ReplayFault(_illegal_address(kernel, error), context_lost=True)
+    if refuses_launch(error):
+        message = f"the GPU cannot launch {kernel}: {_LAUNCH_REFUSALS[error.code]}"
+        advice = "Try a smaller block, fewer warps or fewer stages."
+        return ReplayFault(Fault("runtime_error", "kernel", message, error=error.name, advice=advice))
+    if error.code in _KERNEL_FAULTS:
+        message = f"the kernel {kernel} stopped: {_KERNEL_FAULTS[error.code]} (CUDA error {error.code})"
+        advice = "`kata check --engine interpreter` checks every access and names the line."
+        fault = Fault("runtime_error", "kernel", message, error=error.name, advice=advice)
+        return ReplayFault(fault, context_lost=True)
+    return driver_fault(error)
+
+
+def memory_fault(error: OutOfDeviceMemory) -> ReplayFault:
+    """The card has too little free memory for the buffers of this case."""
+    message = f"this case needs {error.asked_bytes} bytes of GPU memory, {error.free_bytes} are free"
+    advice = "Close other programs that use the GPU, or run on a card with more memory."
+    return ReplayFault(Fault("skipped", "kernel", message, error="CUDA_ERROR_OUT_OF_MEMORY", advice=advice))
+
+
+def driver_fault(error: CudaError) -> ReplayFault:
+    """A failure that no kernel of a submission explains. The context may be gone, so the process ends."""
+    message = f"the GPU could not be used: {error}"
+    fault = Fault("grader_error", "kernel", message, error=error.name, advice="Run `kata doctor`.")
+    return ReplayFault(fault, context_lost=error.code != OUT_OF_MEMORY)
+
+
+def request_fault(message: str) -> ReplayFault:
+    """The request itself does not fit together; the controller made it."""
+    return ReplayFault(Fault("grader_error", "protocol", message))
+
+
+def _illegal_address(kernel: str, error: CudaError) -> Fault:
+    return Fault(
+        "out_of_bounds",
+        "kernel",
+        f"the kernel {kernel} accessed an address that belongs to no tensor (CUDA error {error.code})",
+        error=error.name,
+        advice="Look at the mask of each load and store and at the row offset; "
+        "`kata check --engine interpreter` names the line and the element.",
+    )

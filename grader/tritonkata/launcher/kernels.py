@@ -1,0 +1,94 @@
+"""Loading the kernels of a plan and launching them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tritonkata.launcher import driver, faults
+from tritonkata.launcher.arena import Arena
+from tritonkata.launcher.parameters import pack
+from tritonkata.model.plan import Kernel, Launch
+
+WARP_SIZE = 32
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """A kernel in the driver, with the attributes that each of its launches takes."""
+
+    kernel: Kernel
+    function: Any
+    attributes: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class ScratchSlots:
+    """Indices of the arena's scratch buffers, global and profiling; None where no kernel asks for it."""
+
+    global_slot: int | None
+    profile_slot: int | None
+
+    def addresses(self, kernel: Kernel, arena: Arena) -> tuple[int, int]:
+        """What goes into the last two parameters of a kernel: null unless it asks for memory."""
+        return (
+            _scratch_address(arena, self.global_slot, kernel.global_scratch_bytes),
+            _scratch_address(arena, self.profile_slot, kernel.profile_scratch_bytes),
+        )
+
+
+@contextmanager
+def loaded(kernels: Sequence[Kernel]) -> Iterator[tuple[LoadedKernel, ...]]:
+    """Each distinct cubin loaded once, unloaded at the end.
+
+    Raises:
+        ReplayFault: the driver refuses a kernel.
+    """
+    modules: dict[bytes, Any] = {}
+    try:
+        yield tuple(_load(kernel, modules) for kernel in kernels)
+    finally:
+        # After a kernel's fault the context is gone, and its modules with it.
+        with suppress(driver.CudaError):
+            for module in modules.values():
+                driver.unload_module(module)
+
+
+def launch(loaded_kernel: LoadedKernel, step: Launch, arena: Arena, scratch: ScratchSlots) -> None:
+    """Start one kernel; it may still run when this returns.
+
+    Raises:
+        CudaError: the driver turned it down.
+    """
+    kernel = loaded_kernel.kernel
+    parameters = pack(step.arguments, arena, scratch.addresses(kernel, arena))
+    x, y, z = step.grid
+    driver.launch(
+        loaded_kernel.function,
+        (x * kernel.num_ctas, y, z),
+        kernel.num_warps * WARP_SIZE,
+        kernel.shared_bytes,
+        parameters.address,
+        loaded_kernel.attributes,
+    )
+
+
+def _load(kernel: Kernel, modules: dict[bytes, Any]) -> LoadedKernel:
+    try:
+        if kernel.cubin not in modules:
+            modules[kernel.cubin] = driver.load_module(kernel.cubin)
+        function = driver.module_function(
+            modules[kernel.cubin], kernel.name, shared_bytes=kernel.shared_bytes, num_ctas=kernel.num_ctas
+        )
+    except driver.CudaError as error:
+        raise faults.load_fault(kernel.name, error) from error
+    attributes = driver.launch_attributes(
+        num_ctas=kernel.num_ctas, cooperative=kernel.cooperative, programmatic=kernel.programmatic_launch
+    )
+    return LoadedKernel(kernel, function, attributes)
+
+
+def _scratch_address(arena: Arena, slot: int | None, asked_bytes: int) -> int:
+    return 0 if slot is None or asked_bytes == 0 else arena.address(slot)

@@ -1,0 +1,223 @@
+"""Every verdict and every mistake has words, whatever evidence there is."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from feedback_samples import (
+    DIAGNOSES,
+    FAILING,
+    KINDS,
+    PHASES,
+    SOURCE,
+    check,
+    fault,
+    full_check,
+    make_kata,
+    mismatch,
+    passed,
+    report,
+)
+
+from tritonkata.feedback.render import explain
+from tritonkata.feedback.templates import SUFFIX
+
+
+def only(result, folder, source=SOURCE):
+    explanations = explain(report(passed(), result), make_kata(folder), source)
+    assert len(explanations) == 1
+    return explanations[0]
+
+
+@pytest.fixture(autouse=True)
+def _no_template_problem(caplog):
+    with caplog.at_level(logging.WARNING, "tritonkata.feedback"):
+        yield
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("verdict", FAILING)
+def test_every_verdict_with_full_evidence(verdict, phase, tmp_path):
+    words = only(full_check(verdict, phase=phase), tmp_path)
+    assert words.headline
+    assert 1 <= len([line for line in words.body.splitlines() if line.strip()]) <= 8
+    assert words.body.count("Next:") == (0 if verdict == "skipped" else 1)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in FAILING if verdict != "skipped"])
+def test_every_verdict_without_evidence(verdict, tmp_path):
+    words = only(check(verdict), tmp_path)
+    assert words.headline
+    assert "one plain line" in words.seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("verdict", ["wrong_output", "invalid_output"])
+def test_every_kind_of_mismatch(verdict, kind, tmp_path):
+    full = only(full_check(verdict, kind=kind), tmp_path)
+    bare = only(check(verdict, mismatch=mismatch(kind, columns=(), row=None, worst=None, total=0)), tmp_path)
+    assert full.headline == bare.headline
+    assert "Next" in bare.body
+
+
+@pytest.mark.parametrize("diagnosis", DIAGNOSES)
+def test_every_diagnosis_with_and_without_evidence(diagnosis, tmp_path):
+    for verdict in ("wrong_output", "out_of_bounds", "over_budget"):
+        full = only(full_check(verdict, diagnosis), tmp_path)
+        bare = only(check(verdict, diagnosis), tmp_path)
+        assert full.headline.startswith(bare.headline)
+        assert "Next" in bare.body
+        assert "\\`" not in full.body
+        assert 100 < len(full.body) < 700
+
+
+def test_the_frameworks_own_diagnoses_have_words():
+    from_evidence = {
+        "store_without_mask",
+        "load_without_mask",
+        "rows_not_stored",
+        "columns_dropped",
+        "int32_offset_overflow",
+        "missing_other",
+        "wrong_output_dtype",
+        "torch_does_the_work",
+        "empty_input",
+        "extra_pass",
+        "input_changed",
+    }
+    assert from_evidence <= set(DIAGNOSES)
+
+
+def test_unknown_numbers_are_admitted(tmp_path):
+    words = only(full_check("wrong_output"), tmp_path)
+    assert "None of the known mistakes matches" in words.body
+
+
+def test_a_known_mistake_without_a_template_takes_the_sentence_of_its_model(tmp_path):
+    (tmp_path / "mistakes.py").write_text('def no_max(x):\n    """the maximum is not subtracted."""\n    return x\n')
+    words = only(full_check("wrong_output", "no_max"), tmp_path)
+    assert words.headline == "The maximum is not subtracted"
+    assert "None of the known" not in words.body
+
+
+def test_seen_says_where_and_right_and_got(tmp_path):
+    seen = only(check("wrong_output", mismatch=mismatch()), tmp_path).seen
+    assert "row 3" in seen
+    assert "| 0 | 0.73106 | 0.731061 |" in seen  # digits enough to tell them apart
+    assert "| 4 | nan | 1e-8 |" in seen
+    assert "35.1 times the tolerance" in seen
+
+
+def test_out_of_bounds_says_tensor_element_and_program(tmp_path):
+    words = only(check("out_of_bounds", fault=fault("out_of_bounds")), tmp_path)
+    for part in ("`y`", "element 7000", "(6, 0, 0)", "line 5", "without a mask"):
+        assert part in words.seen
+    assert "writes" in words.headline
+
+
+def test_checks_of_one_mistake_share_an_explanation(tmp_path):
+    checks = [check("wrong_output", "no_max", name=name) for name in ("a", "b", "c")]
+    explanations = explain(report(*checks), make_kata(tmp_path), None)
+    assert [[one.name for one in words.checks] for words in explanations] == [["a", "b", "c"]]
+
+
+def test_most_telling_first(tmp_path):
+    order = ("compile_error", "forbidden_host_op", "out_of_bounds", "wrong_output", "over_budget")
+    checks = [full_check(verdict) for verdict in reversed(order)]
+    explanations = explain(report(*checks), make_kata(tmp_path), None)
+    assert tuple(words.verdict for words in explanations) == order
+
+
+def test_a_mistake_behind_most_failures_goes_before_a_fault_at_the_edge(tmp_path):
+    wrong = [check("wrong_output", name=name) for name in ("a", "b", "c")]
+    explanations = explain(report(full_check("out_of_bounds"), *wrong), make_kata(tmp_path), None)
+    assert [words.verdict for words in explanations] == ["wrong_output", "out_of_bounds"]
+
+
+def test_a_fault_of_the_whole_file_is_said_once(tmp_path):
+    ended = fault("compile_error", "load", access=None)
+    result = report(check("compile_error", fault=ended), verdict="error", fault=ended)
+    (words,) = explain(result, make_kata(tmp_path), SOURCE)
+    assert words.checks == ()
+    assert "line 5" in words.headline
+
+
+def test_a_check_skipped_for_another_needs_no_explanation(tmp_path):
+    assert explain(report(passed(), check("skipped")), make_kata(tmp_path), None) == ()
+
+
+def test_a_limit_of_the_engine_is_explained_as_such(tmp_path):
+    words = only(check("skipped", fault=fault("skipped", operation="tl.foo", advice="tl.bar")), tmp_path)
+    assert "not a mistake of yours" in words.body
+    assert "tl.bar" in words.body
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "expected"),
+    [
+        (5, SOURCE, ("5 | return torch.softmax(x, -1)", "  |        ^^^^^^^^^^^^^")),
+        (5, SOURCE.replace("\n", "\r\n"), ("5 | return torch.softmax(x, -1)", "  |        ^^^^^^^^^^^^^")),
+        (1, "\ufeff" + SOURCE, ("1 | import torch", "  | ^")),
+        (2, SOURCE, None),
+        (0, SOURCE, None),
+        (99, SOURCE, None),
+        (None, SOURCE, None),
+        (5, None, None),
+    ],
+)
+def test_the_learners_own_line(line, source, expected, tmp_path):
+    found = only(check("runtime_error", fault=fault("runtime_error", line=line, access=None)), tmp_path, source).excerpt
+    assert (found.lines if found else None) == expected
+
+
+COURSE = Path(__file__).parents[2] / "katas"
+
+
+@pytest.mark.parametrize("template", sorted(COURSE.glob(f"*/feedback/*{SUFFIX}")), ids=lambda path: path.name)
+def test_templates_of_the_course_render_with_and_without_evidence(template):
+    diagnosis = template.name.removesuffix(SUFFIX)
+    for result in (full_check("wrong_output", diagnosis), check("wrong_output", diagnosis)):
+        words = only(result, template.parents[1])
+        assert words.headline
+        assert len(words.body.splitlines()) <= 16
+
+
+class TestOwnTemplates:
+    def write(self, folder: Path, name: str, text: str) -> None:
+        (folder / "feedback").mkdir(exist_ok=True)
+        (folder / "feedback" / f"{name}.md.j2").write_text(text)
+
+    def test_override_the_default(self, tmp_path):
+        self.write(
+            tmp_path, "extra_pass", "# Mine\nSee row {{ mismatch.row if mismatch else '?' }} of {{ kata.slug }}."
+        )
+        words = only(full_check("over_budget", "extra_pass"), tmp_path)
+        assert (words.headline, words.body) == ("Mine", "See row 3 of safe\\_softmax.")
+
+    def test_without_a_headline(self, tmp_path):
+        self.write(tmp_path, "no_max", "exp of {{ mismatch.got[0] }}")
+        words = only(full_check("wrong_output", "no_max"), tmp_path)
+        assert (words.headline, words.body) == ("No max", "exp of 0.73106")
+
+    @pytest.mark.parametrize(
+        "text", ["{{ nothing.here }}", "{% if %}", "{{ mismatch.__class__.__mro__ }}", "{{ 1 / 0 }}"]
+    )
+    def test_that_do_not_render_leave_the_default(self, text, tmp_path, caplog):
+        self.write(tmp_path, "extra_pass", text)
+        words = only(full_check("over_budget", "extra_pass"), tmp_path)
+        assert words.headline == "One pass over the row too many"
+        assert "extra_pass" in caplog.text
+        caplog.clear()
+
+    def test_code_marks_round_data_keep_it_as_it_is(self, tmp_path):
+        self.write(tmp_path, "no_max", "a `{{ check.name }}` b {{ check.name }}")
+        words = only(check("wrong_output", "no_max", name="x_`y"), tmp_path)
+        assert words.body == "a `x_'y` b x\\_\\`y"
+
+    def test_cannot_be_reached_through_the_diagnosis(self, tmp_path):
+        (tmp_path / "secret.md.j2").write_text("# secret")
+        words = only(check("wrong_output", "../secret"), tmp_path)
+        assert "secret" not in words.body

@@ -1,0 +1,78 @@
+"""The GPU engine on the course's own solutions. Needs one NVIDIA GPU.
+
+Sandboxed tracers need bubblewrap; without it they run with process limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tritonkata.check import grade
+from tritonkata.courses import load_course
+from tritonkata.engine.engines import GpuEngine, Plan
+from tritonkata.hidden.asserts import assert_matches
+from tritonkata.hidden.plugin import load_module
+from tritonkata.model.course import Kata
+from tritonkata.model.report import main_diagnosis
+
+pytestmark = pytest.mark.gpu
+
+COURSE = load_course()
+SHAPES = [(8192, 4096), (512, 1000), (2048, 131072), (1, 1), (1 << 20, 8)]
+
+
+@pytest.fixture(scope="module", params=COURSE.katas, ids=COURSE.slugs)
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Kata, GpuEngine]]:
+    kata: Kata = request.param
+    engine = GpuEngine(Plan(kata, "solution.py", kata.solution.read_bytes(), "sm_90", ()))
+    yield kata, engine
+    engine.close()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=[f"{rows}x{columns}" for rows, columns in SHAPES])
+def test_the_solution_is_within_tolerance_at_full_size(opened: tuple[Kata, GpuEngine], shape: tuple[int, int]) -> None:
+    kata, engine = opened
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal(shape, dtype=np.float32)
+    arguments = [x] if kata.slug == "safe_softmax" else [x, np.zeros(shape, np.float32)]
+    entry = kata.file.entry_points[0]
+    observation = engine.run(entry, tuple(arguments))
+    assert observation.fault is None, observation.fault
+    oracle = load_module(kata.oracle, f"oracle_{kata.slug}")
+    for begin in range(0, shape[0], 1024):
+        part = slice(begin, begin + 1024)
+        expected = getattr(oracle, entry.name)(*(argument[part] for argument in arguments))
+        assert_matches(observation.outputs[0][part], expected, scores=x[part])
+        if begin > 8 * 1024:
+            break
+
+
+@pytest.mark.parametrize("kata", COURSE.katas, ids=COURSE.slugs)
+def test_a_solution_passes_and_a_skeleton_fails_on_the_gpu(kata: Kata) -> None:
+    report = grade(kata, kata.solution, engine="gpu", seed=20)
+    assert report.verdict == "pass", [check for check in report.checks if check.verdict != "pass"]
+    assert report.engine.name == "gpu"
+    assert grade(kata, kata.skeleton, engine="gpu", seed=20).verdict == "fail"
+
+
+@pytest.mark.parametrize("name", ["no_max_subtraction", "store_without_mask", "torch_does_the_work"])
+def test_mistakes_have_the_same_name_on_the_gpu(name: str) -> None:
+    kata = COURSE.kata("safe_softmax")
+    for path in sorted((kata.folder / "wrong" / name).glob("*.py")):
+        report = grade(kata, path, engine="gpu", seed=20)
+        assert (report.verdict, main_diagnosis(report)) == ("fail", name)
+
+
+def test_a_kernel_that_never_ends_is_a_timeout_and_the_next_submission_is_served(tmp_path: Path) -> None:
+    kata = load_course(Path(__file__).resolve().parents[1] / "course").kata("doubled")
+    body = "    mask = cols < n_cols\n"
+    source = kata.solution.read_text()
+    endless = tmp_path / "doubled.py"
+    endless.write_text(source.replace(body, body + "    n = n_cols\n    while n > 0:\n        n = n_cols + row * 0\n"))
+    report = grade(kata, endless, engine="gpu", seed=1)
+    assert {check.name: check.verdict for check in report.checks}["values"] == "timeout"
+    assert grade(kata, kata.solution, engine="gpu", seed=1).verdict == "pass"
