@@ -1,0 +1,60 @@
+# Everything that is needed is set up on the first call; later calls are quick.
+PYTHON ?= python3
+WORKERS ?= 2
+export PYTHON
+
+VENV := .venv
+OLDEST := .venv-oldest
+READY := $(VENV)/.ready
+READY_OLDEST := $(OLDEST)/.ready
+SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
+
+.PHONY: help setup demo test test-current test-oldest test-all test-gpu lint bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo      grade a skeleton, a wrong kernel and a right one"
+	@echo "make test      linters and tests, and the contract tests on the oldest supported Triton"
+	@echo "make test-all  the same, and the tests on the GPU where there is one"
+	@echo "make lint      ruff and mypy alone"
+	@echo "make bench     what a check costs against a bare run"
+	@echo "make clean     remove virtual environments, caches and build output"
+
+setup: $(READY)
+
+$(READY): $(SETUP_FILES) constraints.txt
+	@bash scripts/setup.sh $(VENV) constraints.txt
+	@touch $@
+
+$(READY_OLDEST): $(SETUP_FILES) constraints-oldest.txt
+	@bash scripts/setup.sh $(OLDEST) constraints-oldest.txt
+	@touch $@
+
+demo: $(READY)
+	@$(VENV)/bin/python scripts/demo.py
+
+test: lint test-current test-oldest
+
+test-current: $(READY)
+	$(VENV)/bin/python -m pytest -n $(WORKERS) -m "not gpu" tests
+
+test-oldest: $(READY_OLDEST)
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu" tests/tracer tests/interpreter
+
+test-all: test test-gpu
+
+test-gpu: $(READY)
+	@if nvidia-smi >/dev/null 2>&1; then $(VENV)/bin/python -m pytest -m gpu tests; \
+	else echo "no GPU answers here, so the tests on the GPU are left out"; fi
+
+lint: $(READY)
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy -p tritonkata
+
+bench: $(READY)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || exit 1; done
+
+clean:
+	rm -rf $(VENV) $(OLDEST) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,101 @@
+"""The command group: subcommands are imported when they are asked for, and every error gets one line and a code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from tritonkata import __version__
+from tritonkata.cli.common import EXIT_GRADER, EXIT_USAGE, report_crash
+from tritonkata.courses import CourseError
+from tritonkata.workspace import WorkspaceError
+
+_COMMANDS = {
+    "start": "tritonkata.cli.start:start",
+    "check": "tritonkata.cli.check:check",
+    "list": "tritonkata.cli.listing:list_katas",
+    "hint": "tritonkata.cli.hint:hint",
+    "solution": "tritonkata.cli.solution:solution",
+    "reset": "tritonkata.cli.reset:reset",
+    "doctor": "tritonkata.cli.doctor:doctor",
+    "completion": "tritonkata.cli.completion:completion",
+}
+_EXIT_INTERRUPTED = 130
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported by name, in the order of `_COMMANDS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        place = _COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, attribute = place.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(_unknown_command(args[0]) if args else error.message, ctx) from error
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: kata start safe_softmax && kata check",
+)
+@click.version_option(__version__, prog_name="kata")
+@click.option(
+    "--course",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar="KATA_COURSE",
+    help="A course folder in place of the built-in one (also: KATA_COURSE).",
+)
+def cli(course: Path | None) -> None:
+    """Drills for Triton kernels, graded against a float64 truth.
+
+    Start a kata, fill in its TODOs, check it, and read what to change.
+    """
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run `kata` with these arguments (the process's own by default); returns the exit code."""
+    try:
+        result = cli.main(arguments, prog_name="kata", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (CourseError, WorkspaceError) as error:
+        click.echo(f"Error: {error}", err=True)
+        return EXIT_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        return _EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) went away; Python would complain once more at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        report_crash(error, debug=bool(os.environ.get("KATA_DEBUG")))
+        return EXIT_GRADER
+    return result if isinstance(result, int) else 0
+
+
+def _unknown_command(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, _COMMANDS, n=1)
+    hint = f"did you mean `kata {near[0]}`?" if near else "`kata --help` lists them."
+    return f"there is no command {name!r}; {hint}"

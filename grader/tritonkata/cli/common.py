@@ -1,0 +1,111 @@
+"""What several commands share: exit codes, the course, the kata argument, one-line errors."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from tritonkata.courses import Course, CourseError, UnknownKata, load_course
+from tritonkata.model.course import Kata
+from tritonkata.workspace import KataProgress, find_submission, load_progress
+
+EXIT_PASSED = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_GRADER = 3
+
+
+class Problem(click.ClickException):
+    """Something the user can put right: one line, exit code 2."""
+
+    exit_code = EXIT_USAGE
+
+
+if TYPE_CHECKING:
+    _KataParam = click.ParamType[Kata]
+else:
+    # Older releases of click have no subscript here.
+    _KataParam = click.ParamType
+
+
+class KataType(_KataParam):
+    """The name of a kata of the course; converts to `Kata`."""
+
+    name = "slug"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Kata:
+        """Find the kata; an unknown name fails with the nearest one."""
+        if isinstance(value, Kata):
+            return value
+        try:
+            return course_of(ctx).kata(str(value))
+        except UnknownKata as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """The course's names that begin with what was typed."""
+        try:
+            katas = course_of(ctx).katas
+        except CourseError:
+            return []
+        return [CompletionItem(kata.slug, help=kata.file.title) for kata in katas if kata.slug.startswith(incomplete)]
+
+
+def course_of(ctx: click.Context | None = None) -> Course:
+    """The course that this command works on, read once.
+
+    Raises:
+        CourseError: it is damaged.
+    """
+    root = (ctx or click.get_current_context()).find_root()
+    course = root.meta.get("tritonkata.course")
+    if not isinstance(course, Course):
+        course = load_course(root.params.get("course"))
+        root.meta["tritonkata.course"] = course
+    return course
+
+
+def started(kata: Kata | None) -> tuple[Kata, KataProgress]:
+    """The named kata, or the one last started or edited here, with its progress.
+
+    Raises:
+        Problem: nothing was started here, or not this kata.
+    """
+    folder = Path.cwd()
+    course = course_of()
+    katas = load_progress(folder).katas
+    if kata is None:
+        latest = find_submission(folder, course.slugs)
+        begun = [slug for slug in course.slugs if slug in katas]
+        slug = latest[0] if latest and latest[0] in katas else (begun[-1] if begun else None)
+        if slug is None:
+            raise Problem(f"no kata was started in {folder}; begin one with: kata start {course.slugs[0]}")
+        kata = course.kata(slug)
+    progress = katas.get(kata.slug)
+    if progress is None:
+        raise Problem(f"{kata.slug} was not started in {folder}; begin it with: kata start {kata.slug}")
+    return kata, progress
+
+
+def report_crash(error: BaseException, *, debug: bool) -> None:
+    """Say on stderr that the grader itself failed, and how to report it."""
+    if debug:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    what = " ".join(str(error).split())[:300]
+    click.echo(
+        f"The grader failed, not your kernel: {type(error).__name__}{': ' if what else ''}{what}\n"
+        "To report it, run the same command with --debug (or KATA_DEBUG=1) "
+        "and send the output together with that of `kata doctor --json`.",
+        err=True,
+    )
+
+
+def shown(path: Path) -> str:
+    """A path as it reads best: relative inside the working directory."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative

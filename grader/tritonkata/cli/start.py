@@ -1,0 +1,49 @@
+"""`kata start`: hand out a skeleton and its brief."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tritonkata.cli.common import KataType, Problem
+from tritonkata.model.course import Kata
+from tritonkata.workspace import load_progress, record_start, replace_file
+
+
+@click.command(epilog="Example: kata start safe_softmax")
+@click.argument("kata", metavar="SLUG", type=KataType())
+@click.option("--force", is_flag=True, help="Overwrite files of that name.")
+def start(kata: Kata, force: bool) -> None:
+    """Begin a kata: write SLUG.py and SLUG.md into this folder."""
+    folder = Path.cwd()
+    load_progress(folder)  # a damaged file is reported before anything is written
+    copies = {folder / f"{kata.slug}.py": kata.skeleton, folder / f"{kata.slug}.md": kata.brief}
+    if not force:
+        _refuse_overwriting(list(copies))
+    for target, source in copies.items():
+        _copy(source, target, force=force)
+    record_start(folder, kata, folder / f"{kata.slug}.py")
+    click.echo(f"{kata.file.title}: {kata.file.summary}")
+    click.echo(f"Read {kata.slug}.md, fill in the TODOs of {kata.slug}.py, then run: kata check")
+
+
+def _refuse_overwriting(targets: list[Path]) -> None:
+    there = [target.name for target in targets if target.exists() or target.is_symlink()]
+    if there:
+        raise Problem(
+            f"{' and '.join(there)} already there; work on, or overwrite with: kata start {targets[0].stem} --force"
+        )
+
+
+def _copy(source: Path, target: Path, *, force: bool) -> None:
+    try:
+        data = source.read_bytes()
+        if force:
+            replace_file(target, data)
+        else:
+            # Exclusive: a file that came up since the check is not overwritten either.
+            with target.open("xb") as file:
+                file.write(data)
+    except OSError as error:
+        raise Problem(f"{target}: cannot be written ({error.strerror}); choose another folder") from error

@@ -1,0 +1,153 @@
+"""Courses on disk: where the built-in one lies, and how its TOML files become types."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from tritonkata.model.course import CourseFile, Kata, KataFile
+
+SUPPORTED_FORMAT = 1
+COURSE_FOLDERS = ("katas", "skeletons", "reference")
+
+_SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
+# msgspec's messages end in " - at `$.traffic.par`".
+_PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
+
+Document = TypeVar("Document", CourseFile, KataFile)
+
+
+class CourseError(Exception):
+    """A course that cannot be used: one line with the file, the key and what to change."""
+
+
+class UnknownKata(CourseError):
+    """The course has no kata of that name; the message suggests the nearest."""
+
+
+class Course(msgspec.Struct, frozen=True):
+    """A course that was read completely: `katas` are in teaching order."""
+
+    root: Path
+    file: CourseFile
+    katas: tuple[Kata, ...]
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """The katas' names, in teaching order."""
+        return tuple(kata.slug for kata in self.katas)
+
+    def kata(self, slug: str) -> Kata:
+        """The kata of that name.
+
+        Raises:
+            UnknownKata: there is none.
+        """
+        for kata in self.katas:
+            if kata.slug == slug:
+                return kata
+        raise UnknownKata(_unknown(slug, self.slugs))
+
+
+def built_in_root() -> Path:
+    """The folder that holds `katas/`, `skeletons/` and `reference/` of the built-in course.
+
+    That is the repository in an editable install, and the package itself where
+    a wheel was installed.
+    """
+    package = Path(__file__).resolve().parent
+    repository = package.parents[1]
+    if package.parent.name == "grader" and (repository / "katas" / "course.toml").is_file():
+        return repository
+    return package
+
+
+def load_course(root: Path | None = None) -> Course:
+    """Read a course (the built-in one without `root`) and see that its files are there.
+
+    Raises:
+        CourseError: a file is missing, is not TOML, or holds something unexpected.
+    """
+    folder = built_in_root() if root is None else root
+    path = folder / "katas" / "course.toml"
+    file = _read(path, CourseFile)
+    if file.format_version != SUPPORTED_FORMAT:
+        raise CourseError(
+            f"{path}: format_version: is {file.format_version}, this release reads {SUPPORTED_FORMAT}; "
+            "install the release that the course was written for"
+        )
+    _refuse_odd_slugs(path, file.katas)
+    katas = tuple(_load_kata(folder, slug) for slug in file.katas)
+    _refuse_odd_prerequisites(katas)
+    return Course(root=folder, file=file, katas=katas)
+
+
+def _load_kata(root: Path, slug: str) -> Kata:
+    folder = root / "katas" / slug
+    kata = Kata(
+        slug=slug,
+        file=_read(folder / "kata.toml", KataFile),
+        folder=folder,
+        skeleton=root / "skeletons" / f"{slug}.py",
+        reference=root / "reference" / slug,
+    )
+    for path in (kata.brief, kata.skeleton, kata.oracle, kata.solution):
+        if not path.is_file():
+            raise CourseError(f"{path}: is missing; write it, or take {slug!r} out of {root / 'katas' / 'course.toml'}")
+    return kata
+
+
+def _read(path: Path, document: type[Document]) -> Document:
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CourseError(f"{path}: is missing; create it, or point --course at a folder that has it") from None
+    except OSError as error:
+        raise CourseError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{path}: is not TOML: {error}; correct it there") from error
+    try:
+        return msgspec.convert(data, document)
+    except msgspec.ValidationError as error:
+        raise CourseError(f"{path}: {_where(error)}; correct that key") from error
+
+
+def _where(error: msgspec.ValidationError) -> str:
+    found = _PLACE.match(str(error))
+    if found is None or not found["key"]:
+        return str(error)
+    return f"{found['key']}: {found['what']}"
+
+
+def _refuse_odd_slugs(path: Path, slugs: tuple[str, ...]) -> None:
+    for number, slug in enumerate(slugs):
+        # A slug becomes file names, so this also keeps `..` and `/` out.
+        if not _SLUG.fullmatch(slug):
+            raise CourseError(f"{path}: katas[{number}]: {slug!r} is no name; use lower-case letters, digits and _")
+        if slug in slugs[:number]:
+            raise CourseError(f"{path}: katas[{number}]: {slug!r} stands there twice; remove one")
+
+
+def _refuse_odd_prerequisites(katas: tuple[Kata, ...]) -> None:
+    known = {kata.slug for kata in katas}
+    for kata in katas:
+        for slug in kata.file.prerequisites:
+            if slug not in known:
+                raise CourseError(
+                    f"{kata.folder / 'kata.toml'}: prerequisites: there is no kata {slug!r}; name one of the course"
+                )
+
+
+def _unknown(slug: str, slugs: tuple[str, ...]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(slug.lower().replace("-", "_"), slugs, n=1, cutoff=0.5)
+    if near:
+        return f"there is no kata {slug!r}; did you mean {near[0]!r}?"
+    return f"there is no kata {slug!r}; the course has: {', '.join(slugs)}"

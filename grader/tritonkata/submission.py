@@ -1,0 +1,143 @@
+"""Reading a learner's file: everything that can be said of it before any worker starts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import warnings
+from pathlib import Path
+
+import msgspec
+
+from tritonkata.boundary.messages import MAX_SOURCE_BYTES
+from tritonkata.model.faults import Fault
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class SubmissionFile(msgspec.Struct, frozen=True):
+    """A file that can be graded. `sha256` is the hexadecimal digest of `source`."""
+
+    path: Path
+    source: bytes
+    sha256: str
+
+    @property
+    def text(self) -> str:
+        """The source without a byte order mark; bytes that are not UTF-8 become U+FFFD."""
+        return self.source.removeprefix(_BOM).decode("utf-8", errors="replace")
+
+
+class SubmissionProblem(Exception):
+    """The file cannot be graded. `fault` says why; `file` is set where its bytes could be read."""
+
+    def __init__(self, fault: Fault, file: SubmissionFile | None = None) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+        self.file = file
+
+
+def read_submission(path: Path) -> SubmissionFile:
+    """Read and compile (never run) a submission.
+
+    Raises:
+        SubmissionProblem: it is no regular file, is empty, over 256 KiB, not
+            UTF-8 text, or not Python.
+    """
+    source = _read_bytes(path)
+    file = SubmissionFile(path, source, hashlib.sha256(source).hexdigest())
+    _refuse_what_is_no_text(file)
+    _refuse_what_does_not_compile(file)
+    return file
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        # Asked before the open, since opening a device can already do something.
+        _refuse_what_is_no_file(path, os.stat(path).st_mode)
+        # Not blocking: the path could have become a pipe that nobody writes to.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            _refuse_what_is_no_file(path, os.fstat(descriptor).st_mode)
+            source = file.read(MAX_SOURCE_BYTES + 1)
+    except FileNotFoundError:
+        raise _problem(f"{path}: there is no such file", advice="Check the name, or run `kata start` first.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _problem(f"{path}: cannot be read: {reason}", advice="Correct the path or its permissions.") from error
+    if len(source) > MAX_SOURCE_BYTES:
+        raise _problem(
+            f"{path}: is larger than {MAX_SOURCE_BYTES // 1024} KiB",
+            advice="A submission is one file of source code; take data out of it.",
+        )
+    return source
+
+
+def _refuse_what_is_no_file(path: Path, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = {
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    kind = kinds.get(stat.S_IFMT(mode), "not a regular file")
+    raise _problem(f"{path}: is {kind}, not a file", advice="Name the Python file itself.")
+
+
+def _refuse_what_is_no_text(file: SubmissionFile) -> None:
+    if not file.source.removeprefix(_BOM).strip():
+        raise _problem(f"{file.path}: is empty", file, advice="`kata reset` brings the skeleton back.")
+    if b"\0" in file.source:
+        line = file.source[: file.source.index(b"\0")].count(b"\n") + 1
+        raise _problem(
+            f"{file.path}: line {line} holds a NUL byte, so this is no Python source",
+            file,
+            line=line,
+            advice="Save the file as UTF-8 text (not UTF-16).",
+        )
+    try:
+        file.source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = file.source[: error.start].count(b"\n") + 1
+        raise _problem(
+            f"{file.path}: line {line} is not UTF-8 (byte 0x{file.source[error.start]:02x})",
+            file,
+            line=line,
+            advice="Save the file as UTF-8.",
+        ) from error
+
+
+def _refuse_what_does_not_compile(file: SubmissionFile) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(file.source, file.path.name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise _syntax_problem(file, error) from error
+    except (ValueError, OverflowError, RecursionError, MemoryError) as error:
+        raise _compile_problem(
+            file, f"Python cannot compile it: {str(error) or 'it is nested too deeply'}", type(error).__name__
+        ) from error
+
+
+def _syntax_problem(file: SubmissionFile, error: SyntaxError) -> SubmissionProblem:
+    # The learner's own line is shown from `line` and the source, so it is not repeated here.
+    line = error.lineno if error.lineno and error.lineno > 0 else None
+    place = f", line {line}" if line else ""
+    return _compile_problem(file, f"{type(error).__name__}{place}: {error.msg}", type(error).__name__, line)
+
+
+def _compile_problem(file: SubmissionFile, message: str, error: str, line: int | None = None) -> SubmissionProblem:
+    fault = Fault(verdict="compile_error", phase="load", message=message[:2000], error=error, line=line)
+    return SubmissionProblem(fault, file)
+
+
+def _problem(
+    message: str, file: SubmissionFile | None = None, *, line: int | None = None, advice: str
+) -> SubmissionProblem:
+    fault = Fault(verdict="runtime_error", phase="load", message=message[:2000], line=line, advice=advice)
+    return SubmissionProblem(fault, file)
