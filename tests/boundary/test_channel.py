@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 import pytest
+
 from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.messages import Failed, InterpreterReply, Loaded, Ready
 from tritonkata.model.faults import Fault

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tritonkata.boundary import process as processes
 from tritonkata.boundary.sandbox import SandboxUnavailable, bubblewrap_arguments, find_bubblewrap
 from tritonkata.courses import built_in_root

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from tritonkata.check import grade
 from tritonkata.courses import load_course
 from tritonkata.model.course import Kata

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+
 from tritonkata.check import grade
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import msgspec
 import pytest
+
 from tritonkata.model.report import Report
 
 

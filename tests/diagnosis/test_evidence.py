@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Unwritten

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tritonkata.diagnosis.models import rank, wrong_models
 from tritonkata.hidden.candidate import Call
 from tritonkata.model.observation import Observation

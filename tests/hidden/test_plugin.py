@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from tritonkata.hidden.plugin import Session, run_hidden_tests
 from tritonkata.model.course import Entry, Kata, KataFile, TrafficBudget
 from tritonkata.model.faults import Fault

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tritonkata.hidden.asserts import CheckFailed, assert_matches
 from tritonkata.hidden.inputs import DTYPES, as_dtype, far_view, normal, numpy_dtype, padded
 from tritonkata.hidden.tolerance import unit_in_last_place

@@ -73,8 +73,10 @@ def far_offset(check: CheckResult, _source: str) -> str | None:
 
 
 def stray_access(check: CheckResult, _source: str) -> str | None:
-    """An access outside every tensor: by direction."""
+    """An access outside every tensor, by direction; or a store without a mask into the next row."""
     fault = check.evidence.fault
+    if fault is not None and fault.verdict == "race" and fault.access is not None and not fault.access.masked:
+        return "store_without_mask"
     if fault is None or fault.verdict != "out_of_bounds":
         return None
     if fault.access is None or fault.access.operation != "load":

@@ -1,0 +1,178 @@
+"""The parent of the interpreter worker: requests in, one forked child each, replies out."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
+from tritonkata.boundary.messages import Failed, Interpret, Interpreted, Load, Loaded, Ready
+from tritonkata.model.faults import Fault
+from tritonkata.worker import bootstrap
+
+MAX_REPLY_BYTES = 4 << 30
+_PR_SET_DUMPABLE = 4
+Work = Callable[[Path], tuple[Any, Sequence[Any]]]
+
+
+def serve(read_fd: int, write_fd: int) -> int:
+    """Answer requests until the controller closes its end."""
+    _hide_from_children()
+    channel = Channel(read_fd, write_fd)
+    channel.send(_prepare())
+    load: Load | None = None
+    while True:
+        try:
+            frame = channel.receive(Load | Interpret)
+        except ChannelClosed:
+            return 0
+        request = frame.message
+        if isinstance(request, Load):
+            load = request
+            _answer_device_questions(load)
+            reply, blobs = _in_child(channel, _loading(load), Loaded | Failed, load.seconds)
+        elif load is None:
+            fault = Fault("grader_error", "protocol", "a case was sent before the submission")
+            reply, blobs = Failed(fault), ()
+        else:
+            work = _interpreting(load, request, frame.blobs)
+            reply, blobs = _in_child(channel, work, Interpreted | Failed, request.seconds)
+        channel.send(reply, blobs)
+
+
+def _prepare() -> Ready:
+    """Import what submissions need, and patch it."""
+    import numpy as np
+    import torch
+    import triton
+
+    from tritonkata.worker.interpreter import case, language
+
+    del case  # imported here so that no child has to
+    torch.set_num_threads(1)
+    language.install()
+    gc.collect()
+    gc.freeze()  # the collector would otherwise write to, and so copy, every page of each child
+    return Ready(str(triton.__version__), str(torch.__version__), np.__version__)
+
+
+def _hide_from_children() -> None:
+    """Let no child of the same user open this process's pipes or memory through /proc."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _answer_device_questions(load: Load) -> None:
+    from tritonkata.worker.interpreter.device import answer_device_questions
+
+    answer_device_questions(load.device)
+
+
+def _loading(load: Load) -> Work:
+    from tritonkata.worker.interpreter.case import try_loading
+
+    return lambda folder: try_loading(load, folder)
+
+
+def _interpreting(load: Load, request: Interpret, blobs: Sequence[bytearray]) -> Work:
+    from tritonkata.worker.interpreter.case import run_case
+
+    return lambda folder: run_case(load, folder, request, blobs)
+
+
+def _in_child(controller: Channel, work: Work, types: Any, seconds: float) -> tuple[Any, Sequence[Any]]:
+    """Do `work` in a forked child within `seconds`, and pass on its reply or say why there is none."""
+    before = _temporary_files()
+    folder = Path(tempfile.mkdtemp(prefix="submission-"))
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        controller.close()  # a submission must find no way to speak for the worker
+        _child(work, folder, read_end, write_end)
+    os.close(write_end)
+    replies = Channel(read_end, os.open(os.devnull, os.O_WRONLY), max_blob_bytes=MAX_REPLY_BYTES)
+    try:
+        frame = replies.receive(types, seconds=seconds)
+        return frame.message, frame.blobs
+    except DeadlinePassed:
+        message = f"the call did not end within {seconds:g} seconds"
+        advice = "Look for a loop whose end is never reached. The interpreter is slow: few, large blocks help."
+        return Failed(Fault("timeout", "host", message, advice=advice)), ()
+    except ChannelClosed:
+        return Failed(_ended(pid)), ()
+    except ChannelError as error:
+        return Failed(Fault("runtime_error", "protocol", f"the process sent no proper reply: {error}")), ()
+    finally:
+        replies.close()
+        _end(pid)
+        shutil.rmtree(folder, ignore_errors=True)
+        _remove_new_files(before)
+
+
+def _child(work: Work, folder: Path, read_end: int, write_end: int) -> None:
+    """Never returns. Whatever happens, the process ends here and not in the parent's code."""
+    code = 1
+    try:
+        os.setsid()
+        os.close(read_end)
+        channel = Channel(os.open(os.devnull, os.O_RDONLY), write_end)
+        reply, blobs = work(folder)
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        channel.send(reply, blobs)
+        code = 0
+    except BaseException as error:  # a fault of this package, since a submission's are replies
+        with contextlib.suppress(BaseException):
+            message = f"the interpreter worker failed: {type(error).__name__}: {error}"[:2000]
+            channel.send(Failed(Fault("grader_error", "protocol", message)))
+    finally:
+        os._exit(code)
+
+
+def _ended(pid: int) -> Fault:
+    """How a child ended that sent no reply."""
+    advice = "Remove os._exit, and look for what ends the process."
+    with contextlib.suppress(ChildProcessError):
+        os.kill(pid, signal.SIGKILL)  # no effect on one that has ended
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if status == -signal.SIGKILL:
+            return Fault("runtime_error", "protocol", "the process was killed before it answered", advice=advice)
+        how = f"with exit code {status}" if status >= 0 else f"by signal {-status}"
+        return Fault("runtime_error", "protocol", f"the process ended early, {how}", advice=advice)
+    return Fault("runtime_error", "protocol", "the process ended early", advice=advice)
+
+
+def _end(pid: int) -> None:
+    """Kill the child, its group and, in a namespace of our own, all that it may have left behind."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    if bootstrap.in_sandbox():
+        # Spares the first process of the namespace and this one.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _temporary_files() -> frozenset[str]:
+    """What lies in the temporary directory. Only looked at where it is this worker's own."""
+    return frozenset(os.listdir(tempfile.gettempdir())) if bootstrap.in_sandbox() else frozenset()
+
+
+def _remove_new_files(before: frozenset[str]) -> None:
+    for name in _temporary_files() - before:
+        path = Path(tempfile.gettempdir(), name)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
