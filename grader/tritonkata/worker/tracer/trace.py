@@ -1,0 +1,155 @@
+"""Call an entry point on stand-ins, and turn what happened into a plan or a fault."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import torch
+
+from tritonkata.boundary.messages import Failed, Load, Trace, Traced
+from tritonkata.model.faults import Fault
+from tritonkata.model.plan import View
+from tritonkata.model.tensors import ITEMSIZE
+from tritonkata.worker.hostops import HostOpRefused
+from tritonkata.worker.loading import fault_of, one_line
+from tritonkata.worker.tracer import autotune, device
+from tritonkata.worker.tracer.environment import Settings
+from tritonkata.worker.tracer.recorder import LaunchError, RecordingDriver
+from tritonkata.worker.tracer.recording import MAX_OUTPUTS, Memory, Recording
+from tritonkata.worker.tracer.standin import DTYPES, ArgumentError, StandIn, install, stand_in, view_of
+
+_HERE = str(Path(__file__).parent)
+_INTERPRET_NOTE = "The file switches Triton's interpreter on (TRITON_INTERPRET); that is ignored here."
+
+
+class InvalidResult(Exception):
+    """What the entry point returned is not what a kata asks for. The message says what came back."""
+
+
+class Tracer:
+    """One submission's process: the recording driver, and the calls that it records."""
+
+    def __init__(self, load: Load, settings: Settings) -> None:
+        from triton.runtime import driver
+
+        self._target = load.target
+        self._settings = settings
+        self.memory = Memory()
+        self.memory.total_bytes = load.device.total_memory
+        install(self.memory)
+        device.install(load.device)
+        autotune.install(self.memory)
+        driver.set_active(RecordingDriver(load.target, load.device, self.memory, settings))
+
+    def trace(self, module: ModuleType, path: Path, request: Trace) -> Traced | Failed:
+        """Answer one request. What the submission raises becomes a fault, whatever it is."""
+        self._settings.restore()
+        recording = self.memory.recording = Recording(self._target)
+        try:
+            inputs = [
+                stand_in(self.memory, spec, name)
+                for name, spec in zip(request.parameters, request.arguments, strict=True)
+            ]
+            recording.n_inputs = len(inputs)
+            with torch.no_grad():  # torch's bookkeeping for gradients asks for a device, and ends the process
+                result = getattr(module, request.entry)(*inputs)
+            outputs, returned_tuple = _outputs(request.entry, result)
+            return Traced(recording.plan(outputs, returned_tuple), self._notes())
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are the submission's too
+            return Failed(_fault(error, path), self._notes())
+        finally:
+            self.memory.recording = None
+
+    def _notes(self) -> tuple[str, ...]:
+        return (_INTERPRET_NOTE,) if self._settings.interpreter_wanted else ()
+
+
+def _outputs(entry: str, result: Any) -> tuple[tuple[View, ...], bool]:
+    """The views that were returned, and whether they came in a tuple or list."""
+    several = isinstance(result, (tuple, list))
+    parts = tuple(result) if several else (result,)
+    if len(parts) > MAX_OUTPUTS:
+        raise InvalidResult(f"{entry} returned {len(parts)} values")
+    for place, part in enumerate(parts):
+        where = f"{entry} returned {f'as value {place + 1} ' if several else ''}"
+        if not isinstance(part, StandIn):
+            raise InvalidResult(where + _describe(part))
+        if part.meta.dtype not in DTYPES.values():
+            raise InvalidResult(f"{where}a tensor of {part.meta.dtype}, none of {', '.join(ITEMSIZE)}")
+    return tuple(view_of(part, "returning a tensor") for part in parts), several
+
+
+def _describe(value: Any) -> str:
+    if value is None:
+        return "nothing (None): is the return statement missing?"
+    if isinstance(value, torch.Tensor):
+        return f"a tensor on {value.device}, not on the inputs' device"
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    return f"a value of type {name}, not a tensor"
+
+
+def _fault(error: BaseException, path: Path) -> Fault:
+    if isinstance(error, InvalidResult):
+        return Fault(
+            "invalid_output", "result", one_line(str(error)), advice="Return the tensor that the kernel wrote."
+        )
+    if _is_own(error):
+        return Fault("grader_error", "protocol", one_line(_last_frames(error)), type(error).__name__[:200])
+    fault = fault_of(error, path, "host")
+    if fault.verdict == "runtime_error" and _in_compiler(error):
+        advice = "Triton's compiler gave up on this kernel. Try smaller blocks, or simpler expressions."
+        return msgspec.structs.replace(fault, verdict="compile_error", phase="compile", advice=fault.advice or advice)
+    return fault
+
+
+def _frames(error: BaseException) -> list[tuple[str, str]]:
+    """File and function of each frame that the error passed, outermost first."""
+    return [(frame.f_code.co_filename, frame.f_code.co_name) for frame, _ in traceback.walk_tb(error.__traceback__)]
+
+
+def _is_own(error: BaseException) -> bool:
+    """Whether the tracer itself broke: its own frame is the innermost, and it did not mean to raise."""
+    if isinstance(
+        error, (HostOpRefused, LaunchError, ArgumentError, KeyboardInterrupt, SystemExit, MemoryError, RecursionError)
+    ):
+        return False
+    file, function = (_frames(error) or [("", "")])[-1]
+    return file.startswith(_HERE) and function not in _MAY_RAISE
+
+
+def _in_compiler(error: BaseException) -> bool:
+    """Whether it was raised while a kernel was compiled, or when it turned out not to fit the device."""
+    return any(
+        function in ("_do_compile", "_init_handles") and Path(file).parent.name in ("runtime", "compiler")
+        for file, function in _frames(error)
+    )
+
+
+def _last_frames(error: BaseException) -> str:
+    places = [f"{Path(file).name}:{function}" for file, function in _frames(error)[-3:]]
+    return f"the tracer failed: {error} ({' > '.join(places)})"
+
+
+# Where the tracer hands the learner's own arguments to torch or Triton, or answers as they would.
+_MAY_RAISE = frozenset(
+    {
+        "_on_meta",
+        "trace",
+        "run",
+        "_run_one",
+        "_record_all",
+        "allocate",
+        "__torch_function__",
+        "_indexed",
+        "contiguous",
+        "_to",
+        "_cuda",
+        "wrapped",
+        "__len__",
+    }
+)
