@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,12 @@ def _running(marker: str) -> bool:
             except OSError:
                 continue
     return False
+
+
+def test_without_a_sandbox_a_killed_worker_leaves_no_files() -> None:
+    """The folder that it was given for temporary files goes with it."""
+    before = {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")}
+    worker = processes.start_untrusted("tritonkata.worker.interpreter", bubblewrap=None)
+    assert {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")} - before
+    worker.end()
+    assert {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")} <= before

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -27,8 +30,9 @@ END_SECONDS = 10.0
 class WorkerProcess:
     """One child process and the channel to it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], channel: Channel, folder: Path | None = None) -> None:
         self._process = process
+        self._folder = folder
         self.channel = channel
         self._kept = bytearray()
         self._drain = threading.Thread(target=self._drain_output, name="drain", daemon=True)
@@ -65,6 +69,8 @@ class WorkerProcess:
         if self._process.stdout is not None and not self._drain.is_alive():
             self._process.stdout.close()
         self.channel.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _drain_output(self) -> None:
         stream: IO[bytes] | None = self._process.stdout
@@ -82,50 +88,56 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
     Must be called from a thread that outlives the worker: the kernel ends a
     sandbox when the thread that started it ends.
     """
-
-    def wrap(command: list[str]) -> tuple[list[str], Mapping[str, str], list[int]]:
-        if bubblewrap is None:
-            return command, worker_environment(sandboxed=False), []
-        descriptor = _argument_file(bubblewrap_arguments(hidden))
-        # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
-        return [bubblewrap, "--args", str(descriptor), "--", *command], {}, [descriptor]
-
-    return _start(module, (), wrap)
+    if bubblewrap is None:
+        # Killed without notice, a worker leaves its files behind; in a folder of its own they can be removed.
+        folder = Path(tempfile.mkdtemp(prefix="kata-worker-"))
+        environment = {**worker_environment(sandboxed=False), "HOME": str(folder), "TMPDIR": str(folder)}
+        return _start(module, (), _Wrapping((), environment, folder=folder))
+    descriptor = _argument_file(bubblewrap_arguments(hidden))
+    # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
+    return _start(module, (), _Wrapping((bubblewrap, "--args", str(descriptor), "--"), {}, (descriptor,)))
 
 
 def start_trusted(module: str, arguments: Iterable[str] = ()) -> WorkerProcess:
     """Start `python -m module READ_FD WRITE_FD ...` with the grader's own environment."""
     package_parent = str(Path(__file__).resolve().parents[2])
     path = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-    return _start(module, arguments, lambda command: (command, environment, []))
+    return _start(module, arguments, _Wrapping((), {**os.environ, "PYTHONPATH": os.pathsep.join(path)}))
 
 
-def _start(module: str, arguments: Iterable[str], wrap: object) -> WorkerProcess:
+@dataclass(frozen=True)
+class _Wrapping:
+    """What stands before the command, its environment, further descriptors to pass, and a folder to remove."""
+
+    prefix: tuple[str, ...]
+    environment: Mapping[str, str]
+    descriptors: tuple[int, ...] = ()
+    folder: Path | None = None
+
+
+def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> WorkerProcess:
     child_reads, we_write = os.pipe()
     we_read, child_writes = os.pipe()
     command = [sys.executable, "-s", "-m", module, str(child_reads), str(child_writes), *arguments]
-    assert callable(wrap)
-    wrapped, environment, extra = wrap(command)
     try:
         process = subprocess.Popen(
-            wrapped,
-            env=dict(environment),
+            [*wrapping.prefix, *command],
+            env=dict(wrapping.environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(child_reads, child_writes, *extra),
+            pass_fds=(child_reads, child_writes, *wrapping.descriptors),
             start_new_session=True,
-            cwd="/",
+            cwd=wrapping.folder or "/",
         )
     except OSError:
         os.close(we_read)
         os.close(we_write)
         raise
     finally:
-        for descriptor in (child_reads, child_writes, *extra):
+        for descriptor in (child_reads, child_writes, *wrapping.descriptors):
             os.close(descriptor)
-    return WorkerProcess(process, Channel(we_read, we_write))
+    return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder)
 
 
 def _argument_file(arguments: list[str]) -> int:

@@ -15,8 +15,7 @@ from triton.runtime.cache import get_cache_manager
 
 from tritonkata.boundary.messages import DeviceFigures
 from tritonkata.model.plan import MAX_CUBIN_BYTES, Kernel, Launch, Pointer, Scalar, ScalarType
-from tritonkata.worker import hostops
-from tritonkata.worker.tracer import device
+from tritonkata.worker import device, hostops
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recording import Memory, record
 from tritonkata.worker.tracer.resources import Usage, usage_of_amdgcn, usage_of_cubin

@@ -14,9 +14,10 @@ from tritonkata.boundary.messages import Failed, Load, Trace, Traced
 from tritonkata.model.faults import Fault
 from tritonkata.model.plan import View
 from tritonkata.model.tensors import ITEMSIZE
+from tritonkata.worker import device
 from tritonkata.worker.hostops import HostOpRefused
 from tritonkata.worker.loading import fault_of, one_line
-from tritonkata.worker.tracer import autotune, device
+from tritonkata.worker.tracer import autotune
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recorder import LaunchError, RecordingDriver
 from tritonkata.worker.tracer.recording import MAX_OUTPUTS, Memory, Recording
