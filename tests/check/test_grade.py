@@ -98,3 +98,13 @@ def test_the_same_seed_gives_the_same_report(grade_source: Grade, solution: str)
 def test_line_ends_and_marks_of_other_systems_do_not_matter(grade_source: Grade, solution: str, prefix: bytes) -> None:
     report = grade_source(prefix + solution.replace("\n", "\r\n").encode())
     assert report.verdict == "pass"
+
+
+def test_a_case_that_the_compiler_refuses_is_a_compile_error_there_too(grade_source: Grade, solution: str) -> None:
+    """The hidden shapes reach a branch that the first check does not; the interpreter only crashes in it."""
+    report = grade_source(solution.replace("BLOCK=triton.next_power_of_2(cols)", "BLOCK=8 if cols == 8 else 37"))
+    values = report.checks[1]
+    assert report.checks[0].verdict == "pass"
+    assert values.verdict == "compile_error"
+    assert values.evidence.fault is not None
+    assert "power of 2" in values.evidence.fault.message

@@ -120,6 +120,16 @@ def test_a_fault_keeps_its_verdict(tmp_path: Path) -> None:
     assert session.outcomes["a"].evidence.fault == fault
 
 
+def test_a_limit_of_the_engine_is_absent_and_takes_no_points(tmp_path: Path) -> None:
+    fault = Fault(verdict="skipped", phase="kernel", message="the interpreter cannot do this")
+    session = run(
+        tmp_path,
+        '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (1, 2)))\n',
+        NumpyEngine(fault),
+    )
+    assert session.outcomes["a"].absent == "the interpreter cannot do this"
+
+
 def test_an_author_s_bug_is_the_graders_fault(tmp_path: Path) -> None:
     session = run(tmp_path, '@pytest.mark.check("a", points=1)\ndef test_a():\n    undefined_name\n')
     assert verdicts(session) == {"a": "grader_error"}

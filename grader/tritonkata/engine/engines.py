@@ -108,8 +108,18 @@ class InterpreterEngine:
         return self._shared.tracer.trace(entry, arguments)
 
     def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
-        """Run in the interpreter."""
-        return self._shared.interpreter.run(entry, arguments)
+        """Run in the interpreter; where a kernel crashes there, the compiler is asked for its opinion.
+
+        The compiler's message is the better one, and the only one that a
+        learner with a GPU would see.
+        """
+        observation = self._shared.interpreter.run(entry, arguments)
+        fault = observation.fault
+        if fault is not None and fault.phase == "kernel" and fault.verdict in ("runtime_error", "skipped"):
+            plan = self.compile(entry, arguments)
+            if isinstance(plan, Fault) and plan.verdict == "compile_error":
+                return replace(observation, fault=plan)
+        return observation
 
     def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """The same: every interpreter run is checked."""

@@ -18,7 +18,7 @@ import triton.language as tl
 from triton import knobs
 from triton.runtime import interpreter
 
-from tritonkata.worker.interpreter import arithmetic, libdevice
+from tritonkata.worker.interpreter import arithmetic, contraction, libdevice
 
 _RANGE = "_loop_range"
 
@@ -37,6 +37,7 @@ def install() -> None:
     builder = interpreter.interpreter_builder
     builder.options = dataclasses.replace(builder.options, sanitize_overflow=False)
     arithmetic.install()
+    contraction.install()
     libdevice.install()
     interpreter._implicit_cvt(1)  # imports a good deal of Triton the first time, here rather than in each case
 
