@@ -7,6 +7,7 @@ submission, except before the submission was sent: then it is the grader's own.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,14 +41,16 @@ class LoadFailed(Exception):
 class UntrustedWorker:
     """One kind of worker for one submission, started again after the submission ended it.
 
-    `replies` is the union of messages it may answer with. After
+    `replies` is the union of messages it may answer with. `make_load` is
+    called when the worker stands: what it holds of the device may come from
+    another process that is still starting. After
     `MAX_TIMEOUTS` requests that ran out of time no more are sent, so that a
     kernel that never ends costs minutes and not hours.
     """
 
     module: str
     replies: Any
-    load: Load
+    make_load: Callable[[], Load]
     bubblewrap: str | None
     hidden: tuple[Path, ...] = ()
     ready: Ready | None = None
@@ -76,7 +79,8 @@ class UntrustedWorker:
         if self._is_loaded:
             return
         self._await_ready()
-        reply = self._ask(self.load, (), seconds=self.load.seconds + GRACE_SECONDS, phase="load")
+        load = self.make_load()
+        reply = self._ask(load, (), seconds=load.seconds + GRACE_SECONDS, phase="load")
         if isinstance(reply, Fault):
             raise LoadFailed(reply)
         if isinstance(reply.message, Failed):

@@ -6,6 +6,7 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, TracerReply
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.engine.base import Engine, Tracer
-from tritonkata.engine.client import GraderError, UntrustedWorker
+from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.interpreting import Interpreter
 from tritonkata.engine.launching import Launcher
 from tritonkata.model.course import Entry, Kata
@@ -42,27 +43,24 @@ class Plan:
 
 
 class _Shared:
-    """The tracer and the interpreter worker of one submission."""
+    """The tracer and the interpreter worker of one submission, both started at once."""
 
-    def __init__(self, plan: Plan, device: DeviceFigures) -> None:
+    def __init__(self, plan: Plan, device: Callable[[], DeviceFigures], target: Callable[[DeviceFigures], str]) -> None:
         self.notes: list[str] = []
         bubblewrap = self._bubblewrap()
-        load = Load(
-            filename=plan.filename,
-            source=plan.source,
-            entry_points=tuple(entry.name for entry in plan.kata.file.entry_points),
-            target=plan.target,
-            device=device,
-            seconds=plan.kata.file.limits.load_seconds,
-        )
         limits = plan.kata.file.limits
-        self.tracer = Tracer(
-            UntrustedWorker("tritonkata.worker.tracer", TracerReply, load, bubblewrap, plan.hidden), limits
-        )
-        self.interpreter = Interpreter(
-            UntrustedWorker("tritonkata.worker.interpreter", InterpreterReply, load, bubblewrap, plan.hidden), limits
-        )
-        self.bubblewrap = bubblewrap
+
+        def load() -> Load:
+            figures = device()
+            return _load(plan, figures, target(figures))
+
+        def worker(module: str, replies: Any) -> UntrustedWorker:
+            return UntrustedWorker(f"tritonkata.worker.{module}", replies, load, bubblewrap, plan.hidden)
+
+        self.tracer = Tracer(worker("tracer", TracerReply), limits)
+        self.interpreter = Interpreter(worker("interpreter", InterpreterReply), limits)
+        self.tracer.worker.start()
+        self.interpreter.worker.start()
 
     def versions(self) -> tuple[str | None, str | None]:
         ready = self.tracer.worker.ready or self.interpreter.worker.ready
@@ -89,9 +87,7 @@ class InterpreterEngine:
 
     def __init__(self, plan: Plan) -> None:
         self._target = plan.target
-        self._shared = _Shared(plan, DeviceFigures())
-        self._shared.tracer.worker.start()
-        self._shared.interpreter.worker.start()
+        self._shared = _Shared(plan, DeviceFigures, lambda _: plan.target)
 
     def describe(self) -> EngineReport:
         """Name, processor and versions."""
@@ -144,19 +140,18 @@ class GpuEngine:
     def __init__(self, plan: Plan) -> None:
         self._launcher = Launcher(plan.kata.file.limits)
         self._launcher.start()
-        device = self._launcher.ready.device
-        target = f"sm_{device.capability[0]}{device.capability[1]}"
-        self._shared = _Shared(replace(plan, target=target), device)
-        self._target = target
-        self._shared.tracer.worker.start()
+        self._shared = _Shared(plan, lambda: self._launcher.ready.device, _target_of)
 
     def describe(self) -> EngineReport:
         """Name, card and versions."""
         triton, torch = self._shared.versions()
-        return EngineReport("gpu", self._launcher.ready.device.name, self._target, triton, torch)
+        return EngineReport(
+            "gpu", self._launcher.ready.device.name, _target_of(self._launcher.ready.device), triton, torch
+        )
 
     def load(self) -> None:
-        """Import the submission in the tracer."""
+        """Import the submission in the tracer, once there is a GPU."""
+        _ = self._launcher.ready
         self._shared.tracer.worker.ensure_loaded()
 
     def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
@@ -192,16 +187,27 @@ def open_engine(name: EngineName, plan: Plan) -> Engine:
     """The engine asked for; `auto` takes the GPU where one answers.
 
     Raises:
-        GraderError: the GPU was asked for and there is none, with what was found.
+        GraderError: a process could not be started. A GPU that was asked for
+            and is not there shows when the engine is first used.
     """
-    if name == "interpreter":
-        return InterpreterEngine(plan)
-    reason = gpu_problem()
-    if reason is None:
+    if name == "gpu" or (name == "auto" and gpu_problem() is None):
         return GpuEngine(plan)
-    if name == "gpu":
-        raise GraderError(f"no GPU can be used: {reason}; run `kata doctor`, or use --engine interpreter")
     return InterpreterEngine(plan)
+
+
+def _load(plan: Plan, device: DeviceFigures, target: str) -> Load:
+    return Load(
+        filename=plan.filename,
+        source=plan.source,
+        entry_points=tuple(entry.name for entry in plan.kata.file.entry_points),
+        target=target,
+        device=device,
+        seconds=plan.kata.file.limits.load_seconds,
+    )
+
+
+def _target_of(device: DeviceFigures) -> str:
+    return f"sm_{device.capability[0]}{device.capability[1]}"
 
 
 def gpu_problem() -> str | None:

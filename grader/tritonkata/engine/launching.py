@@ -58,7 +58,8 @@ class Launcher:
                 raise GraderError(f"the launcher did not start: {error}\n{output[-2000:]}".rstrip()) from error
             if not isinstance(frame.message, LauncherReady):
                 self.end()
-                raise GraderError(f"the launcher did not start: {frame.message}; run `kata doctor`")
+                reason = frame.message.fault.message if isinstance(frame.message, Failed) else "no greeting came"
+                raise GraderError(f"no GPU can be used: {reason}; run `kata doctor`, or use --engine interpreter")
             self._ready = frame.message
         return self._ready
 
