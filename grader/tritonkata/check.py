@@ -106,7 +106,7 @@ def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engi
     mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
     oracle: Any = load_module(kata.oracle, f"oracle_{kata.slug}")
     checks = diagnose(checks, session, submission.text, mistakes, oracle)
-    absent = {outcome.mark.title: outcome.absent for outcome in session.outcomes.values() if outcome.absent is not None}
+    unavailable = {one.mark.title: one.absent for one in session.outcomes.values() if one.absent is not None}
     verdict = _verdict(checks)
     return msgspec.structs.replace(
         start,
@@ -117,7 +117,8 @@ def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engi
         medal=_medal(checks, session, engine.describe().name),
         traffic=_traffic(session),
         resources=engine.resources(),
-        absent={**absent, **_not_measured(engine.describe().name)},
+        absent=_not_measured(engine.describe().name),
+        unavailable=unavailable,
     )
 
 
@@ -186,7 +187,7 @@ def _blank_report(kata: Kata, path: Path, engine: str, target: str, seed: int) -
     return Report(
         kata=kata.slug,
         submission=Submission(str(path), ""),
-        engine=EngineReport(name, processor_name() if name == "interpreter" else "", target),
+        engine=EngineReport(name, processor_name(), target) if name == "interpreter" else EngineReport(name, "", ""),
         verdict="error",
         score=0.0,
         max_score=0.0,

@@ -149,3 +149,23 @@ def test_without_a_sandbox_a_killed_worker_leaves_no_files() -> None:
     assert {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")} - before
     worker.end()
     assert {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")} <= before
+
+
+def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processes() -> None:
+    bomb = (
+        "import os, sys, time; sys.argv = ['worker', '0', '1']\n"
+        "from tritonkata.worker import bootstrap; bootstrap.enter()\n"
+        "try:\n"
+        "    while True:\n"
+        "        if os.fork() == 0: time.sleep(600); os._exit(0)\n"
+        "except OSError: print('full', flush=True); time.sleep(600)\n"
+    )
+    command = [bubblewrap(), *bubblewrap_arguments(), "--", sys.executable, "-s", "-c", bomb]
+    with subprocess.Popen(command, env={}, stdout=subprocess.PIPE, start_new_session=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"full\n"
+        try:
+            seen = inside("import subprocess\nprint(json.dumps(subprocess.run(['/bin/true']).returncode))")
+        finally:
+            child.kill()
+    assert seen == 0

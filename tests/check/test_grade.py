@@ -27,7 +27,7 @@ def test_the_solution_passes_at_par(grade_source: Grade, solution: str) -> None:
     assert report.traffic.traversals.requested == 2.0
     assert report.resources
     assert report.resources[0].registers is not None
-    assert "A million rows" in report.absent
+    assert "A million rows" in report.unavailable
 
 
 def test_a_report_survives_its_json(grade_source: Grade, solution: str) -> None:

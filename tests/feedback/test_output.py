@@ -178,9 +178,9 @@ class TestOutcome:
         assert "one plain line" in text
 
     def test_checks_the_engine_cannot_run_are_named(self, tmp_path):
-        text = printed(report(passed(), passed("b"), absent={"Far rows": "needs the engine gpu"}), tmp_path)
+        text = printed(report(passed(), passed("b"), unavailable={"Far rows": "needs the engine gpu"}), tmp_path)
         assert "All 2 checks that can run here passed." in text
-        assert "Not measured: Far rows: needs the engine gpu" in text
+        assert "Not run: Far rows: needs the engine gpu" in text
 
     def test_a_fault_of_the_grader_blames_nobody_else(self, tmp_path):
         broken = Fault("grader_error", "protocol", "the launcher ended")

@@ -59,7 +59,7 @@ def test_a_solution_passes_and_a_skeleton_fails_on_the_gpu(kata: Kata) -> None:
     assert grade(kata, kata.skeleton, engine="gpu", seed=20).verdict == "fail"
 
 
-@pytest.mark.parametrize("name", ["no_max_subtraction", "store_without_mask", "torch_does_the_work"])
+@pytest.mark.parametrize("name", ["store_without_mask", "rows_not_stored"])
 def test_mistakes_have_the_same_name_on_the_gpu(name: str) -> None:
     kata = COURSE.kata("safe_softmax")
     for path in sorted((kata.folder / "wrong" / name).glob("*.py")):
@@ -70,9 +70,10 @@ def test_mistakes_have_the_same_name_on_the_gpu(name: str) -> None:
 def test_a_kernel_that_never_ends_is_a_timeout_and_the_next_submission_is_served(tmp_path: Path) -> None:
     kata = load_course(Path(__file__).resolve().parents[1] / "course").kata("doubled")
     body = "    mask = cols < n_cols\n"
-    source = kata.solution.read_text()
+    # A volatile load in the condition: the compiler may drop a loop that does nothing.
+    loop = "    n = 0\n    while tl.load(x_ptr, volatile=True) > -1e30:\n        n += 1\n    x_ptr += n\n"
     endless = tmp_path / "doubled.py"
-    endless.write_text(source.replace(body, body + "    n = n_cols\n    while n > 0:\n        n = n_cols + row * 0\n"))
+    endless.write_text(kata.solution.read_text().replace(body, body + loop))
     report = grade(kata, endless, engine="gpu", seed=1)
     assert {check.name: check.verdict for check in report.checks}["values"] == "timeout"
     assert grade(kata, kata.solution, engine="gpu", seed=1).verdict == "pass"

@@ -10,16 +10,20 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import secrets
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tritonkata.worker.bootstrap import SANDBOX_VARIABLE
+from tritonkata.worker.bootstrap import SANDBOX_VARIABLE, SANDBOX_WORD
 
 TMP_BYTES = 1 << 30
 PROBE_SECONDS = 10.0
+# Far above what a system gives to people, to services and to containers.
+_FIRST_USER = 0x50000000
+_USERS = 1 << 28
 _SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime")
 _WORKER_PACKAGES = ("torch", "triton", "numpy", "msgspec", "ml_dtypes", "sympy", "typing_extensions")
@@ -35,6 +39,8 @@ def worker_environment(*, sandboxed: bool) -> dict[str, str]:
     environment = {
         "PATH": "/usr/bin:/bin",
         "HOME": "/tmp",
+        "USER": "kata",
+        "LOGNAME": "kata",
         "TMPDIR": "/tmp",
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(_python_path()),
@@ -46,7 +52,10 @@ def worker_environment(*, sandboxed: bool) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
     }
     if sandboxed:
-        environment[SANDBOX_VARIABLE] = "bubblewrap"
+        # A user of its own for each worker: the kernel counts processes by user, so that a fork bomb
+        # in one sandbox would keep all others from starting a process.
+        number = _FIRST_USER + secrets.randbelow(_USERS)
+        environment[SANDBOX_VARIABLE] = f"{SANDBOX_WORD}:{number}"
     # Some processors need a particular OpenBLAS kernel to compute right results; that is the machine's business.
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NPY_DISABLE_CPU_FEATURES"):
         if name in os.environ:

@@ -134,3 +134,4 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
     if speed is not None:
         yield "speed.fraction_of_copy", f"{speed.fraction_of_copy:g}"
     yield from ((f"not_measured.{name}", reason) for name, reason in report.absent.items())
+    yield from ((f"not_run.{title}", reason) for title, reason in report.unavailable.items())

@@ -39,7 +39,9 @@ def engine_line(report: Report) -> str:
     versions = [
         f"{name} {version}" for name, version in (("triton", engine.triton), ("torch", engine.torch)) if version
     ]
-    parts = [f"{_ENGINES[engine.name]} on {engine.device}", f"target {engine.target}", *versions, f"seed {report.seed}"]
+    where = f"{_ENGINES[engine.name]} on {engine.device}" if engine.device else _ENGINES[engine.name]
+    target = [f"target {engine.target}"] if engine.target else []
+    parts = [where, *target, *versions, f"seed {report.seed}"]
     return one_line(", ".join(parts))
 
 
@@ -56,8 +58,7 @@ def outcome_line(report: Report) -> str:
         return f"{ran}, {len(left)} not run." if left else f"{ran}."
     if left:
         return f"{passed} of {plural(len(report.checks), 'check')} passed; {len(left)} did not run: {_names(left)}."
-    # A check that the engine has no means for is in `absent`, beside figures that it has no means for.
-    where = " that can run here" if report.absent else ""
+    where = " that can run here" if report.unavailable else ""
     return f"{'The one check' if passed == 1 else f'All {passed} checks'}{where} passed."
 
 
@@ -132,7 +133,9 @@ def resources_line(resources: Iterable[Resources]) -> str:
 
 def absent_lines(report: Report) -> tuple[str, ...]:
     """What could not be measured, and why."""
-    return tuple(one_line(f"Not measured: {what}: {why}") for what, why in report.absent.items())
+    checks = (f"Not run: {what}: {why}" for what, why in report.unavailable.items())
+    figures = (f"Not measured: {what}: {why}" for what, why in report.absent.items())
+    return tuple(one_line(line) for line in (*checks, *figures))
 
 
 def note_lines(report: Report) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ def assert_matches(got: Array, expected: Array, scores: Array | None = None, kin
 
 def compare(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Mismatch | None:
     """The mismatch between arrays of equal shape, or None within tolerance."""
-    excess = _excess(got, expected, scores, kind)
-    bad = excess > 1.0
+    found = excess(got, expected, scores, kind)
+    bad = found > 1.0
     if not bad.any():
         return None
     rows = np.atleast_2d(bad) if bad.ndim < 2 else bad.reshape(-1, bad.shape[-1])
@@ -75,7 +75,7 @@ def compare(got: Array, expected: Float64s, scores: Array | None, kind: Kind) ->
         columns=tuple(int(column) for column in columns),
         expected=tuple(_plain(value) for value in right),
         got=tuple(_plain(value) for value in wrong),
-        worst=float(excess.max()) if np.isfinite(excess.max()) else None,
+        worst=float(found.max()) if np.isfinite(found.max()) else None,
     )
 
 
@@ -151,17 +151,17 @@ def assert_form(got: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Non
         raise CheckFailed("invalid_output", message, Evidence(mismatch=wrong))
 
 
-def _excess(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Float64s:
+def excess(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Float64s:
     """|got - expected| in units of the tolerance; infinite where NaN or infinity stands in the wrong place."""
     values = got.astype(np.float64)
     distance = distance_to_maximum(None if scores is None else scores.astype(np.float64), expected.shape)
     name = str(got.dtype) if str(got.dtype) in ("float16", "bfloat16") else "float32"
     bound = tolerance(expected, distance, name, kind)
     with np.errstate(invalid="ignore"):
-        excess = np.abs(values - expected) / bound
+        units = np.abs(values - expected) / bound
     same_special = (np.isnan(values) & np.isnan(expected)) | (np.isinf(expected) & (values == expected))
     special = ~np.isfinite(values) | ~np.isfinite(expected)
-    return np.where(special, np.where(same_special, 0.0, np.inf), excess)
+    return np.where(special, np.where(same_special, 0.0, np.inf), units)
 
 
 def _kind(right: Float64s, wrong: Float64s) -> Any:

@@ -136,8 +136,11 @@ class SpeedReport(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One graded submission. `absent` gives the reason for each part that could not be measured.
+    """One graded submission.
 
+    `absent` gives the reason for each figure that could not be measured,
+    `unavailable` for each check (by its title) that this engine cannot run; such checks
+    are not in `checks` and take no points.
     `fault` is set when the verdict is `error` or `grader_error`: nothing could be graded.
     """
 
@@ -155,6 +158,7 @@ class Report(msgspec.Struct, frozen=True):
     speed: SpeedReport | None = None
     resources: tuple[Resources, ...] = ()
     absent: dict[str, str] = {}
+    unavailable: dict[str, str] = {}
     notes: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     started_at: str = ""

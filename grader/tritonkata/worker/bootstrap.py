@@ -12,7 +12,7 @@ import resource
 import sys
 
 SANDBOX_VARIABLE = "TRITONKATA_SANDBOX"
-UNPRIVILEGED_ID = 65534
+SANDBOX_WORD = "bubblewrap"
 
 MEMORY_BYTES = 24 << 30
 FILE_BYTES = 256 << 20
@@ -35,12 +35,13 @@ def enter() -> None:
         OSError: a limit could not be set. The worker then ends, which the
             controller reports as its own fault.
     """
-    _state["sandboxed"] = os.environ.pop(SANDBOX_VARIABLE, "") == "bubblewrap"
+    word, _, number = os.environ.pop(SANDBOX_VARIABLE, "").partition(":")
+    _state["sandboxed"] = word == SANDBOX_WORD
     keep = {int(word) for word in sys.argv[1:3] if word.isdigit()}
     _close_others(keep)
     _limit()
     if _state["sandboxed"] and os.getuid() == 0:
-        _drop_root()
+        _drop_root(int(number))
 
 
 def _close_others(keep: set[int]) -> None:
@@ -70,7 +71,7 @@ def _limit() -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def _drop_root() -> None:
+def _drop_root(number: int) -> None:
     os.setgroups([])
-    os.setresgid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
-    os.setresuid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
+    os.setresgid(number, number, number)
+    os.setresuid(number, number, number)
