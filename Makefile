@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 READY_OLDEST := $(OLDEST)/.ready
 SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
 
-.PHONY: help setup demo test test-current test-oldest test-all test-gpu lint bench clean
+.PHONY: help setup demo test test-current test-oldest test-all test-gpu lint bench verdicts clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make test-all  the same, and the tests on the GPU where there is one"
 	@echo "make lint      ruff and mypy alone"
 	@echo "make bench     what a check costs against a bare run"
+	@echo "make verdicts  every solution, skeleton and wrong example of the course, as a table"
 	@echo "make clean     remove virtual environments, caches and build output"
 
 setup: $(READY)
@@ -53,7 +54,11 @@ lint: $(READY)
 	$(VENV)/bin/mypy -p tritonkata
 
 bench: $(READY)
-	@for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || exit 1; done
+	$(VENV)/bin/python benchmarks/check_time.py --kata safe_softmax
+	$(VENV)/bin/python benchmarks/check_time.py --kata masked_softmax
+
+verdicts: $(READY)
+	$(VENV)/bin/python benchmarks/verdict_table.py
 
 clean:
 	rm -rf $(VENV) $(OLDEST) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from common import environment, kata_command, save
+from tritonkata.engine.machine import gpu_problem
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,15 +41,16 @@ def main() -> None:
     """Time both, print the ratio, keep the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kata", default="safe_softmax")
-    parser.add_argument("--engine", default="interpreter", choices=["gpu", "interpreter"])
+    parser.add_argument("--engine", choices=["gpu", "interpreter"], help="default: the GPU where one answers")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    engine = options.engine or ("gpu" if gpu_problem() is None else "interpreter")
     with tempfile.TemporaryDirectory() as folder:
         submission = Path(folder) / f"{options.kata}.py"
         shutil.copy(ROOT / "reference" / options.kata / "solution.py", submission)
-        result = measure(submission, options.kata, options.engine, options.runs)
+        result = measure(submission, options.kata, engine, options.runs)
     print(summary(result))
-    print(save(f"check_time_{options.kata}_{options.engine}", result))
+    print(save(f"check_time_{options.kata}_{engine}", result))
 
 
 def measure(submission: Path, kata: str, engine: str, runs: int) -> dict[str, object]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from common import environment, save
 from tritonkata.courses import load_course
-from tritonkata.engine.engines import GpuEngine, Plan
+from tritonkata.engine.engines import GpuEngine
+from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.asserts import excess
 from tritonkata.hidden.plugin import load_module
 from tritonkata.model.course import Kata
@@ -31,7 +32,7 @@ def main() -> None:
 
 def measured(kata: Kata) -> list[dict[str, Any]]:
     """One row for each shape; float32 inputs, a random mask where the kata has one."""
-    engine = GpuEngine(Plan(kata, "solution.py", kata.solution.read_bytes(), "sm_90", ()))
+    engine = GpuEngine(Assignment(kata, "solution.py", kata.solution.read_bytes()))
     try:
         return [one(kata, engine, shape) for shape in SHAPES]
     finally:

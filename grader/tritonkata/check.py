@@ -16,7 +16,9 @@ from tritonkata import __version__
 from tritonkata.diagnosis.diagnose import diagnose
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
-from tritonkata.engine.engines import EngineName, Plan, open_engine, processor_name
+from tritonkata.engine.engines import DEFAULT_TARGET, EngineName, open_engine
+from tritonkata.engine.machine import processor_name
+from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.plugin import Outcome, Session, load_module, run_hidden_tests
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
@@ -41,7 +43,7 @@ def grade(
     path: Path,
     *,
     engine: EngineName = "auto",
-    target: str = "sm_90",
+    target: str | None = None,
     seed: int | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
@@ -51,7 +53,7 @@ def grade(
         kata: the drill it answers.
         path: the learner's file.
         engine: which engine to use.
-        target: what to compile for where there is no GPU (`sm_80`, `sm_90`, `sm_100`, `gfx942`).
+        target: what to compile for (`sm_80`, `sm_90`, `sm_100`, `gfx942`); without it sm_90, or the card.
         seed: the secret seed of the hidden inputs; a random one if None.
         progress: told the title of each step as it begins.
 
@@ -75,12 +77,12 @@ def grade(
 
 
 def _run(
-    start: Report, kata: Kata, submission: SubmissionFile, name: EngineName, target: str, progress: Progress
+    start: Report, kata: Kata, submission: SubmissionFile, name: EngineName, target: str | None, progress: Progress
 ) -> Report:
     root = kata.folder.parents[1]
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
     progress("starting the engine")
-    engine = open_engine(name, Plan(kata, submission.path.name, submission.source, target, hidden))
+    engine = open_engine(name, Assignment(kata, submission.path.name, submission.source, target, hidden))
     try:
         try:
             progress("importing the submission")
@@ -182,12 +184,11 @@ def _not_measured(engine: str) -> dict[str, str]:
     return {"speed": "this version does not time kernels", "traffic in L2 and DRAM": reason}
 
 
-def _blank_report(kata: Kata, path: Path, engine: str, target: str, seed: int) -> Report:
-    name: Any = "gpu" if engine == "gpu" else "interpreter"
+def _blank_report(kata: Kata, path: Path, engine: str, target: str | None, seed: int) -> Report:
     return Report(
         kata=kata.slug,
         submission=Submission(str(path), ""),
-        engine=EngineReport(name, processor_name(), target) if name == "interpreter" else EngineReport(name, "", ""),
+        engine=_expected_engine(engine, target),
         verdict="error",
         score=0.0,
         max_score=0.0,
@@ -200,6 +201,13 @@ def _blank_report(kata: Kata, path: Path, engine: str, target: str, seed: int) -
         },
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _expected_engine(engine: str, target: str | None) -> EngineReport:
+    """What the report says where no engine was started."""
+    if engine == "gpu":
+        return EngineReport("gpu", "", target or "")
+    return EngineReport("interpreter", processor_name(), target or DEFAULT_TARGET)
 
 
 def _not_graded(report: Report, fault: Fault) -> Report:

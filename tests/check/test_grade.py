@@ -7,6 +7,8 @@ from typing import Protocol
 import msgspec
 import pytest
 
+from tritonkata.check import grade
+from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
 
 
@@ -108,3 +110,17 @@ def test_a_case_that_the_compiler_refuses_is_a_compile_error_there_too(grade_sou
     assert values.verdict == "compile_error"
     assert values.evidence.fault is not None
     assert "power of 2" in values.evidence.fault.message
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_100", "gfx942"])
+def test_other_targets_are_compiled_for_without_a_device(kata: Kata, target: str) -> None:
+    report = grade(kata, kata.solution, engine="interpreter", target=target, seed=1)
+    assert report.verdict == "pass"
+    assert [(row.target, row.registers is not None) for row in report.resources] == [(target, True)]
+
+
+def test_without_bubblewrap_the_check_goes_on_and_says_so_once(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    report = grade(kata, kata.solution, engine="interpreter", seed=1)
+    assert report.verdict == "pass"
+    assert sum("sandbox" in note for note in report.notes) == 1

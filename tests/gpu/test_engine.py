@@ -13,7 +13,8 @@ import pytest
 
 from tritonkata.check import grade
 from tritonkata.courses import load_course
-from tritonkata.engine.engines import GpuEngine, Plan
+from tritonkata.engine.engines import GpuEngine
+from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.asserts import assert_matches
 from tritonkata.hidden.plugin import load_module
 from tritonkata.model.course import Kata
@@ -28,7 +29,7 @@ SHAPES = [(8192, 4096), (512, 1000), (2048, 131072), (1, 1), (1 << 20, 8)]
 @pytest.fixture(scope="module", params=COURSE.katas, ids=COURSE.slugs)
 def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Kata, GpuEngine]]:
     kata: Kata = request.param
-    engine = GpuEngine(Plan(kata, "solution.py", kata.solution.read_bytes(), "sm_90", ()))
+    engine = GpuEngine(Assignment(kata, "solution.py", kata.solution.read_bytes()))
     yield kata, engine
     engine.close()
 
@@ -77,3 +78,10 @@ def test_a_kernel_that_never_ends_is_a_timeout_and_the_next_submission_is_served
     report = grade(kata, endless, engine="gpu", seed=1)
     assert {check.name: check.verdict for check in report.checks}["values"] == "timeout"
     assert grade(kata, kata.solution, engine="gpu", seed=1).verdict == "pass"
+
+
+def test_another_target_is_compiled_for_as_well_and_not_run() -> None:
+    kata = load_course(Path(__file__).resolve().parents[1] / "course").kata("doubled")
+    report = grade(kata, kata.solution, engine="gpu", target="gfx942", seed=1)
+    assert report.verdict == "pass"
+    assert {row.target for row in report.resources} == {report.engine.target, "gfx942"}

@@ -57,9 +57,7 @@ class _StatusLine:
 @click.option(
     "--target",
     type=click.Choice(["sm_80", "sm_90", "sm_100", "gfx942"]),
-    default="sm_90",
-    show_default=True,
-    help="What the kernel is compiled for.",
+    help="What to compile for, besides the card where there is one.  [default: sm_90 without a GPU]",
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The secret seed, to repeat a run; random without.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -79,7 +77,7 @@ def check(
     path: Path | None,
     kata: Kata | None,
     engine: EngineName,
-    target: str,
+    target: str | None,
     seed: int | None,
     as_json: bool,
     junit: Path | None,
@@ -156,7 +154,7 @@ def _kata_of(path: Path) -> Kata:
     )
 
 
-def _grade(kata: Kata, path: Path, engine: EngineName, target: str, seed: int | None) -> Report:
+def _grade(kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None) -> Report:
     status = _StatusLine()
     status.show(f"{kata.slug}: starting")
     try:

@@ -1,0 +1,98 @@
+"""The untrusted workers of one submission, and what they are started with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, TracerReply
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.engine.base import Tracer
+from tritonkata.engine.client import UntrustedWorker
+from tritonkata.engine.interpreting import Interpreter
+from tritonkata.model.course import Kata
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One submission to one kata, before any process is started.
+
+    `target` is what to compile for; None leaves it to the engine (sm_90
+    without a GPU, the card with one). `hidden` are folders that no worker may see.
+    """
+
+    kata: Kata
+    filename: str
+    source: bytes
+    target: str | None = None
+    hidden: tuple[Path, ...] = ()
+
+
+class Workers:
+    """Tracers and the interpreter worker; `device` is asked for once a worker stands."""
+
+    def __init__(self, assignment: Assignment, device: Callable[[], DeviceFigures]) -> None:
+        self._assignment = assignment
+        self._device = device
+        self._tracers: list[Tracer] = []
+        self._notes: list[str] = []
+        self._bubblewrap = self._find_bubblewrap()
+        limits = assignment.kata.file.limits
+        self.interpreter = Interpreter(self._worker("interpreter", InterpreterReply, lambda _: "sm_90"), limits)
+
+    def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:
+        """One more tracer, started."""
+        worker = self._worker("tracer", TracerReply, target)
+        tracer = Tracer(worker, self._assignment.kata.file.limits)
+        self._tracers.append(tracer)
+        return tracer
+
+    def versions(self) -> tuple[str | None, str | None]:
+        """Triton's and torch's, once a worker has said them."""
+        for worker in self._all():
+            if worker.ready is not None:
+                return worker.ready.triton, worker.ready.torch
+        return None, None
+
+    def notes(self) -> tuple[str, ...]:
+        """Of all workers, and a missing sandbox; each once."""
+        gathered = [*self._notes, *(note for worker in self._all() for note in worker.notes)]
+        return tuple(dict.fromkeys(gathered))
+
+    def close(self) -> None:
+        """End all of them."""
+        for worker in self._all():
+            worker.end()
+
+    def _all(self) -> list[UntrustedWorker]:
+        return [*(tracer.worker for tracer in self._tracers), self.interpreter.worker]
+
+    def _worker(self, name: str, replies: Any, target: Callable[[DeviceFigures], str]) -> UntrustedWorker:
+        def load() -> Load:
+            device = self._device()
+            return _load(self._assignment, device, target(device))
+
+        module = f"tritonkata.worker.{name}"
+        worker = UntrustedWorker(module, replies, load, self._bubblewrap, self._assignment.hidden)
+        worker.start()
+        return worker
+
+    def _find_bubblewrap(self) -> str | None:
+        try:
+            return find_bubblewrap()
+        except SandboxUnavailable as error:
+            self._notes.append(f"no sandbox, only process limits: {error}")
+            return None
+
+
+def _load(assignment: Assignment, device: DeviceFigures, target: str) -> Load:
+    return Load(
+        filename=assignment.filename,
+        source=assignment.source,
+        entry_points=tuple(entry.name for entry in assignment.kata.file.entry_points),
+        target=target,
+        device=device,
+        seconds=assignment.kata.file.limits.load_seconds,
+    )
