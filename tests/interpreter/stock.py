@@ -72,6 +72,22 @@ def bfloat16_arithmetic(y_ptr, x_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + cols, ((x + x) * 0.5).to(tl.float32))
 
 
+ONE = tl.constexpr(1.0)
+
+
+@triton.jit
+def constant_on_the_left(y_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    tl.store(y_ptr + cols, (ONE * tl.load(x_ptr + cols)).to(tl.float32))
+
+
+@triton.jit
+def mathematics_as_method(y_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols)
+    tl.store(y_ptr + cols, x + (x.exp() - tl.exp(x)))
+
+
 @triton.jit
 def nothing_special(y_ptr, x_ptr, n, BLOCK: tl.constexpr):
     cols = tl.arange(0, BLOCK)

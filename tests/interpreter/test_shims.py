@@ -120,6 +120,29 @@ def kernel(y_ptr, x_ptr, rows, n, BLOCK: tl.constexpr):
         acc = tl.full([BLOCK], NEGATIVE, dtype=TYPE)
         tl.store(y_ptr + row * n + cols, tl.maximum(acc, x), mask=cols < n)
 """,
+    "module constants on the left": """
+ZERO = tl.constexpr(0.0)
+ONE = tl.constexpr(1.0)
+
+@triton.jit
+def kernel(y_ptr, x_ptr, rows, n, BLOCK: tl.constexpr):
+    for row in range(tl.program_id(0), rows, tl.num_programs(0)):
+        cols = tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=ZERO)
+        low, high = ZERO, ONE
+        y = tl.where(ZERO > x, low, (ONE * x).to(tl.float32)) + tl.abs(low - x) * ZERO
+        y = tl.where((ZERO == x) | (low < x), high * y, tl.exp2(ONE / (ONE + x)))
+        tl.store(y_ptr + row * n + cols, y, mask=cols < n)
+""",
+    "mathematics as methods": """
+@triton.jit
+def kernel(y_ptr, x_ptr, rows, n, BLOCK: tl.constexpr):
+    for row in range(tl.program_id(0), rows, tl.num_programs(0)):
+        cols = tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=1.0)
+        zero = x.exp() - tl.exp(x) + x.sqrt() - tl.sqrt(x) + (x + 1).log() - tl.log(x + 1) + x.abs() - x
+        tl.store(y_ptr + row * n + cols, x + zero * x.sum(0) / x.max(0), mask=cols < n)
+""",
     "blocks of two dimensions": """
 @triton.jit
 def kernel(y_ptr, x_ptr, rows, n, BLOCK: tl.constexpr):
@@ -170,6 +193,14 @@ def test_a_libdevice_function_that_is_not_known_is_a_limit_and_no_mistake(worker
     source = elementwise("libdevice.erfcx(x)", "from triton.language.extra import libdevice")
     fault = worker.fault(source, {"x": X})
     assert (fault.verdict, fault.phase, fault.operation) == ("skipped", "kernel", "libdevice.erfcx")
+    assert "limit of the interpreter" in fault.message
+
+
+def test_inline_assembly_is_a_limit_and_no_mistake(worker):
+    fault = worker.fault(
+        elementwise('tl.inline_asm_elementwise("ex2.approx.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)'), {"x": X}
+    )
+    assert (fault.verdict, fault.operation) == ("skipped", "tl.inline_asm_elementwise")
     assert "limit of the interpreter" in fault.message
 
 
@@ -248,3 +279,60 @@ def test_an_error_in_a_helper_has_its_line(worker):
 def test_the_worker_reports_its_versions(worker):
     assert worker.ready.triton
     assert isinstance(worker.load(elementwise("x")), Loaded)
+
+
+REDUCTION = """
+@triton.jit
+def last(a, i, b, j):
+    return tl.where(j >= 0, b, a), tl.maximum(i, j)
+
+@triton.jit
+def branching(a, b):
+    if a > b:
+        c = a
+    else:
+        c = b
+    return c
+
+@triton.jit
+def kernel(y_ptr, x_ptr, rows, n, BLOCK: tl.constexpr):
+    r, c = tl.arange(0, 4)[:, None], tl.arange(0, BLOCK)[None, :]
+    inside = (r < rows) & (c < n)
+    x = tl.load(x_ptr + r * n + c, mask=inside, other=-1.0)
+    {reduction}
+    tl.store(y_ptr + r * n + c, tl.broadcast_to(result, [4, BLOCK]), mask=inside)
+"""
+REDUCTIONS = {
+    # The right-hand one of two is kept, so the order shows.
+    "columns": ("result = tl.reduce((x, tl.where(inside, c, -1)), 1, last)[0][:, None]", X[:, -1:]),
+    "rows": ("result = tl.reduce((x, tl.where(inside, r, -1)), 0, last)[0][None, :]", X[-1:]),
+    "kept dimension": ("result = tl.reduce(x, 1, branching, keep_dims=True)", X[:, -1:]),
+    "everything": ("result = tl.reduce(x, None, branching)", X.max()),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_with_a_function_of_ones_own(worker, name):
+    reduction, expected = REDUCTIONS[name]
+    _, (y,) = worker.run(REDUCTION.replace("{reduction}", reduction) + RUN.format(grid=1), {"x": X})
+    np.testing.assert_array_equal(y, np.broadcast_to(expected, X.shape))
+
+
+def test_a_reduction_of_a_wide_row_takes_no_call_an_element(worker):
+    source = """
+@triton.jit
+def add(a, b):
+    return a + b
+
+@triton.jit
+def kernel(y_ptr, x_ptr, BLOCK: tl.constexpr):
+    tl.store(y_ptr, tl.reduce(tl.load(x_ptr + tl.arange(0, BLOCK)), 0, add))
+
+def run(x):
+    y = torch.empty(1, dtype=x.dtype, device=x.device)
+    kernel[(1,)](y, x, BLOCK=x.numel())
+    return y
+"""
+    assert isinstance(worker.load(source), Loaded)
+    _, (y,) = worker.call({"x": np.ones(1 << 17, np.float32)}, seconds=10)
+    assert y[0] == 1 << 17

@@ -21,6 +21,8 @@ NEEDED = {
     "chained_assignment": True,
     "library_function": True,
     "alias": True,
+    "constant_on_the_left": True,
+    "mathematics_as_method": RELEASE < (3, 9),
     "bfloat16_rounding": True,
     "bfloat16_arithmetic": True,
 }

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import triton.language as tl
 from triton import knobs
 from triton.runtime import interpreter
 
-from tritonkata.worker.interpreter import arithmetic, contraction, libdevice
+from tritonkata.model.faults import Fault
+from tritonkata.worker.interpreter import arithmetic, contraction, libdevice, reduction
+from tritonkata.worker.loading import SubmissionFault
 
 _RANGE = "_loop_range"
+_OPERATORS = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"),
+    *("lt", "le", "gt", "ge", "eq", "ne"),
+)
 
 
 def install() -> None:
@@ -32,6 +38,9 @@ def install() -> None:
     for language in (tl, tl.core):
         language.range = loop_range
     setattr(interpreter, _RANGE, loop_range)
+    _let_blocks_answer()
+    _complete_methods()
+    interpreter.InterpreterBuilder.create_inline_asm = _refuse_inline_asm
     interpreter.FunctionRewriter.ast_transformer = KernelTransformer()
     # Its assertions are off anyway, and computing each sum of integers twice is not cheap.
     builder = interpreter.interpreter_builder
@@ -39,7 +48,33 @@ def install() -> None:
     arithmetic.install()
     contraction.install()
     libdevice.install()
+    reduction.install()
     interpreter._implicit_cvt(1)  # imports a good deal of Triton the first time, here rather than in each case
+
+
+def _let_blocks_answer() -> None:
+    """Compute `CONSTANT * block` as the block would, where CONSTANT is a `tl.constexpr` of the file.
+
+    The interpreter makes a constant of the result, which no function of the language takes.
+    """
+
+    def deferring(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda self, other: NotImplemented if isinstance(other, tl.core.tensor) else method(self, other)
+
+    for name in (f"__{operator}__" for operator in _OPERATORS):
+        setattr(tl.constexpr, name, deferring(getattr(tl.constexpr, name)))
+
+
+def _complete_methods() -> None:
+    """Let `block.exp()` do what `tl.exp(block)` does; some releases leave it half patched."""
+    for name in ("exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "rsqrt", "abs", "floor", "ceil"):
+        setattr(tl.core.tensor, name, getattr(tl.math, name))
+
+
+def _refuse_inline_asm(*_: Any) -> NoReturn:
+    message = "the interpreter cannot run inline assembly; this is a limit of the interpreter, not a mistake"
+    advice = "Use a function of tl or tl.math, or check on a machine with a GPU."
+    raise SubmissionFault(Fault("skipped", "kernel", message, operation="tl.inline_asm_elementwise", advice=advice))
 
 
 def loop_range(start: Any, end: Any = None, step: Any = None, **_: Any) -> Iterator[Any]:
