@@ -32,10 +32,11 @@ from tritonkata.model.report import (
     Traversals,
 )
 from tritonkata.model.report import Engine as EngineReport
-from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission
+from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission, readable
 
 Progress = Callable[[str], None]
 SEED_BITS = 63
+FILENAME_CHARACTERS = 200
 
 
 def grade(
@@ -66,7 +67,7 @@ def grade(
         submission = read_submission(path)
     except SubmissionProblem as problem:
         return _finished(_not_graded(start, problem.fault), began)
-    start = msgspec.structs.replace(start, submission=Submission(str(path), submission.sha256))
+    start = msgspec.structs.replace(start, submission=Submission(readable(path), submission.sha256))
     try:
         report = _run(start, kata, submission, engine, target, progress)
     except LoadFailed as error:
@@ -82,7 +83,9 @@ def _run(
     root = kata.folder.parents[1]
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
     progress("starting the engine")
-    engine = open_engine(name, Assignment(kata, submission.path.name, submission.source, target, hidden))
+    engine = open_engine(
+        name, Assignment(kata, readable(submission.path.name)[:200], submission.source, target, hidden)
+    )
     try:
         try:
             progress("importing the submission")
@@ -187,7 +190,7 @@ def _not_measured(engine: str) -> dict[str, str]:
 def _blank_report(kata: Kata, path: Path, engine: str, target: str | None, seed: int) -> Report:
     return Report(
         kata=kata.slug,
-        submission=Submission(str(path), ""),
+        submission=Submission(readable(path), ""),
         engine=_expected_engine(engine, target),
         verdict="error",
         score=0.0,

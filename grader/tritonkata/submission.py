@@ -13,6 +13,9 @@ import msgspec
 from tritonkata.boundary.messages import MAX_SOURCE_BYTES
 from tritonkata.model.faults import Fault
 
+READING = "read"
+"""The operation named by the fault of what cannot be read as a file at all."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -36,6 +39,20 @@ class SubmissionProblem(Exception):
         super().__init__(fault.message)
         self.fault = fault
         self.file = file
+
+
+def readable(path: Path | str) -> str:
+    r"""A path as text that every output can hold: what is not UTF-8 in it becomes an escape such as `\xff`."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+
+
+def refuse_unreadable(path: Path) -> None:
+    """See that `path` is a file that can be read, without looking at what it holds.
+
+    Raises:
+        SubmissionProblem: it is not.
+    """
+    _read_bytes(path)
 
 
 def read_submission(path: Path) -> SubmissionFile:
@@ -62,13 +79,13 @@ def _read_bytes(path: Path) -> bytes:
             _refuse_what_is_no_file(path, os.fstat(descriptor).st_mode)
             source = file.read(MAX_SOURCE_BYTES + 1)
     except FileNotFoundError:
-        raise _problem(f"{path}: there is no such file", advice="Check the name, or run `kata start` first.") from None
+        raise _unreadable(path, "there is no such file", "Check the name, or run `kata start` first.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise _problem(f"{path}: cannot be read: {reason}", advice="Correct the path or its permissions.") from error
+        raise _unreadable(path, reason, "Correct the path or its permissions.") from error
     if len(source) > MAX_SOURCE_BYTES:
         raise _problem(
-            f"{path}: is larger than {MAX_SOURCE_BYTES // 1024} KiB",
+            f"{readable(path)}: is larger than {MAX_SOURCE_BYTES // 1024} KiB",
             advice="A submission is one file of source code; take data out of it.",
         )
     return source
@@ -85,16 +102,16 @@ def _refuse_what_is_no_file(path: Path, mode: int) -> None:
         stat.S_IFBLK: "a device",
     }
     kind = kinds.get(stat.S_IFMT(mode), "not a regular file")
-    raise _problem(f"{path}: is {kind}, not a file", advice="Name the Python file itself.")
+    raise _unreadable(path, f"it is {kind}, not a file", "Name the Python file itself.")
 
 
 def _refuse_what_is_no_text(file: SubmissionFile) -> None:
     if not file.source.removeprefix(_BOM).strip():
-        raise _problem(f"{file.path}: is empty", file, advice="`kata reset` brings the skeleton back.")
+        raise _problem(f"{readable(file.path)}: is empty", file, advice="`kata reset` brings the skeleton back.")
     if b"\0" in file.source:
         line = file.source[: file.source.index(b"\0")].count(b"\n") + 1
         raise _problem(
-            f"{file.path}: line {line} holds a NUL byte, so this is no Python source",
+            f"{readable(file.path)}: line {line} holds a NUL byte, so this is no Python source",
             file,
             line=line,
             advice="Save the file as UTF-8 text (not UTF-16).",
@@ -104,7 +121,7 @@ def _refuse_what_is_no_text(file: SubmissionFile) -> None:
     except UnicodeDecodeError as error:
         line = file.source[: error.start].count(b"\n") + 1
         raise _problem(
-            f"{file.path}: line {line} is not UTF-8 (byte 0x{file.source[error.start]:02x})",
+            f"{readable(file.path)}: line {line} is not UTF-8 (byte 0x{file.source[error.start]:02x})",
             file,
             line=line,
             advice="Save the file as UTF-8.",
@@ -115,7 +132,7 @@ def _refuse_what_does_not_compile(file: SubmissionFile) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(file.source, file.path.name, "exec", dont_inherit=True)
+            compile(file.source, readable(file.path.name), "exec", dont_inherit=True)
     except SyntaxError as error:
         raise _syntax_problem(file, error) from error
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -134,6 +151,12 @@ def _syntax_problem(file: SubmissionFile, error: SyntaxError) -> SubmissionProbl
 def _compile_problem(file: SubmissionFile, message: str, error: str, line: int | None = None) -> SubmissionProblem:
     fault = Fault(verdict="compile_error", phase="load", message=message[:2000], error=error, line=line)
     return SubmissionProblem(fault, file)
+
+
+def _unreadable(path: Path, reason: str, advice: str) -> SubmissionProblem:
+    message = f"{readable(path)}: cannot be read: {reason}"
+    fault = Fault("runtime_error", "load", message[:2000], operation=READING, advice=advice)
+    return SubmissionProblem(fault)
 
 
 def _problem(

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -24,6 +25,9 @@ MEDALS: tuple[Medal, ...] = ("none", "bronze", "silver", "gold")
 """From the least to the best."""
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class WorkspaceError(Exception):
     """The folder cannot be used as it is: one line that names the path and the next step."""
 
@@ -33,8 +37,8 @@ class KataProgress(msgspec.Struct, frozen=True):
 
     path: str
     started_at: str
-    hints_seen: int = 0
-    attempts: int = 0
+    hints_seen: _Count = 0
+    attempts: _Count = 0
     best_score: float | None = None
     max_score: float | None = None
     medal: Medal = "none"
@@ -76,6 +80,12 @@ def load_progress(folder: Path) -> Progress:
             f"{path}: has schema version {progress.schema_version}, this release reads {SCHEMA_VERSION}; "
             "use the release that wrote it, or move the file away"
         )
+    for slug, kata in progress.katas.items():
+        if not _stays_inside(folder, kata.path):
+            raise WorkspaceError(
+                f"{path}: is damaged (the path of {slug!r} is none inside this folder); "
+                "move it away to start afresh, your kernels are not touched"
+            )
     return progress
 
 
@@ -153,10 +163,15 @@ def record_start(folder: Path, kata: Kata, file: Path) -> KataProgress:
 
 
 def record_check(folder: Path, path: Path, report: Report) -> KataProgress:
-    """Note a graded attempt: one more attempt, and the best score and medal so far."""
+    """Note a graded attempt: one more attempt, and the best score and medal so far.
+
+    Raises:
+        WorkspaceError: the progress is damaged or cannot be written, or the file lies elsewhere or has a name
+            that is not UTF-8.
+    """
 
     def change(old: KataProgress | None) -> KataProgress:
-        base = old or KataProgress(path=os.path.relpath(path, folder), started_at=now())
+        base = old or KataProgress(path=_recorded(folder, path), started_at=now())
         best = report.score if base.best_score is None else max(base.best_score, report.score)
         return msgspec.structs.replace(
             base,
@@ -179,6 +194,27 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _stays_inside(folder: Path, relative: str) -> bool:
+    """Whether a recorded path names something in the workspace. A file may be a link; its folder may not lead out."""
+    path = Path(relative)
+    if path.is_absolute() or ".." in path.parts or not path.name or not relative.isprintable():
+        return False
+    try:
+        return (folder / path).parent.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a loop of links
+        return False
+
+
+def _recorded(folder: Path, path: Path) -> str:
+    """The path of a file as it is recorded."""
+    root = folder.resolve()
+    places = (path.absolute().parent.resolve() / path.name, path.resolve())
+    inside = [str(place.relative_to(root)) for place in places if place.is_relative_to(root)]
+    if not inside or not inside[0].isprintable():
+        raise WorkspaceError(f"{path.name!r} is no file of {folder} with an ordinary name; rename it, or move it there")
+    return inside[0]
 
 
 def _umask() -> int:

@@ -89,6 +89,19 @@ def mask_as_bias(x: Array, mask: Array) -> Iterator[Float]:
         yield _softmax(_add(x, flag.astype(np.float64)), guard=True)
 
 
+def bias_as_mask(x: Array, mask: Array) -> Iterator[Float]:
+    """The mask only decides what is hidden: a finite bias hides its column or is dropped, instead of being added."""
+    values = x.astype(np.float64)
+    biased = np.isfinite(mask) & (mask != 0.0)
+    # Without a finite bias in it, a mask does decide no more than that.
+    if not biased.any():
+        return
+    for hidden in (mask < 0.0, mask != 0.0, mask == NEG_INF):
+        for scores in (values, _scores(x, mask)):
+            if (hidden & biased).any() or scores is values:
+                yield _softmax(np.where(hidden, NEG_INF, scores), guard=True)
+
+
 def masked_after_normalising(x: Array, mask: Array) -> Iterator[Float]:
     """The masked columns are set to 0 after the division: they joined the sum, so the row adds up to less than 1."""
     values, blocked = x.astype(np.float64), mask == NEG_INF
@@ -156,7 +169,7 @@ def not_normalised(x: Array, mask: Array) -> Iterator[Float]:
 
 
 def low_precision_sum(x: Array, mask: Array) -> Iterator[Float]:
-    """The running sum is kept in x's dtype and stops growing once the terms are too small for it."""
+    """The running sum is kept in x's 16-bit dtype, which rounds it and loses small terms."""
     weights = _weights(_scores(x, mask), guard=True)
     if x.dtype.itemsize > 2:
         return

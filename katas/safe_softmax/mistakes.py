@@ -111,7 +111,7 @@ def minus_infinity_row_as_number(x: Array) -> Iterator[Float]:
 
 
 def low_precision_sum(x: Array) -> Iterator[Float]:
-    """The running sum is kept in the input's 16-bit dtype and loses what is added to it."""
+    """The running sum is kept in the input's 16-bit dtype, which rounds it and loses small terms."""
     if x.dtype.itemsize != 2:
         return
     scores = _scores(x)

@@ -169,3 +169,7 @@ def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processe
         finally:
             child.kill()
     assert seen == 0
+
+
+def test_when_memory_runs_out_a_worker_goes_before_the_grader() -> None:
+    assert inside("print(json.dumps(open('/proc/self/oom_score_adj').read().strip()))") == "1000"

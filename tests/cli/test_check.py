@@ -28,7 +28,12 @@ def report_of(text: str) -> Report:
     ("arguments", "words"),
     [
         ((), "kata start"),
-        (("nothing.py",), "no such file"),
+        (("",), "is empty"),
+        (("kernel.py", "--kata", ""), "there is no kata ''"),
+        (("kernel.py", "--kata", "safe_softmax", "--report", ""), "is empty"),
+        (("kernel.py", "--kata", "safe_softmax", "--junit", "/proc/x.xml"), "--junit: /proc/x.xml cannot be written"),
+        (("kernel.py", "--kata", "safe_softmax", "--report", "/proc/x"), "--report: /proc/x cannot be written"),
+        (("kernel.py", "--kata", "safe_softmax", "--junit", "folder"), "--junit: folder cannot be written (Is a"),
         (("kernel.py",), "--kata SLUG"),
         (("--kata", "safe_softmax"), "kata start safe_softmax"),
         (("--kata", "safe_sofmax"), "did you mean 'safe_softmax'"),
@@ -43,10 +48,92 @@ def report_of(text: str) -> Report:
 )
 def test_wrong_usage_says_what_to_do(kata: Any, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     (tmp_path / "kernel.py").write_text(BROKEN)
+    (tmp_path / "folder").mkdir()
     done = kata("check", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["safe_softmax.py", "kernel.py"])
+@pytest.mark.parametrize("make", [lambda _: None, Path.mkdir, os.mkfifo])
+def test_what_cannot_be_read_has_one_wording_and_one_code(kata: Any, tmp_path: Path, name: str, make: Any) -> None:
+    make(tmp_path / name)
+    unnamed = kata("check", name)
+    named = kata("check", name, "--kata", "safe_softmax", "--json")
+    assert (unnamed.returncode, named.returncode) == (1, 1)
+    fault = report_of(named.stdout).fault
+    assert fault is not None
+    assert fault.operation == "read"
+    assert f"{name}: cannot be read: " in fault.message
+    assert fault.message in " ".join((unnamed.stdout + unnamed.stderr).split())
+
+
+@pytest.mark.parametrize(
+    "name", [b"safe_softmax_\xff.py", "safe_softmax_\u00f6.py".encode(), b"safe_softmax_\n\x1b.py"]
+)
+def test_a_file_may_have_any_name(kata: Any, tmp_path: Path, name: bytes) -> None:
+    kata("start", "safe_softmax")
+    (tmp_path / os.fsdecode(name)).write_text(BROKEN)
+    done = kata("check", os.fsdecode(name), "--json", "--junit", "out.xml", "--report", os.fsdecode(b"\xff.json"))
+    assert done.returncode == 1, done.stderr
+    escaped = name.decode(errors="backslashreplace")
+    assert report_of(done.stdout).submission.path == escaped
+    assert ElementTree.parse(tmp_path / "out.xml").getroot().tag == "testsuites"
+    text = kata("check", os.fsdecode(name))
+    assert text.returncode == 1
+    assert "\x1b" not in text.stdout + text.stderr
+    missing = kata("check", os.fsdecode(b"missing" + name))
+    assert missing.returncode == 1
+    assert "cannot be read" in missing.stderr
+    assert len(missing.stderr.splitlines()) == 1
+
+
+def test_a_file_with_an_odd_name_is_recorded_or_said_not_to_be(kata: Any, course_root: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"first_one_\xff.py")
+    odd.write_text("def f(:\n")
+    course = ("--course", str(course_root))
+    kata(*course, "start", "second_one")
+    done = kata(*course, "check", odd.name)
+    assert done.returncode == 1
+    assert "The result was not recorded" in done.stderr
+    assert kata(*course, "list").returncode == 0
+
+
+@pytest.mark.parametrize("option", ["--junit", "--report"])
+def test_looking_whether_a_target_can_be_written_leaves_it_as_it_is(
+    kata: Any, tmp_path: Path, course_root: Path, option: str
+) -> None:
+    """The course's oracle ends the grader, so nothing is written in the end."""
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "link").symlink_to("new")
+    for name in ("old", "fresh", "link"):
+        arguments = ("check", "nothing.py", "--kata", "first_one", option, name, "--seed", "1")
+        done = kata("--course", str(course_root), *arguments, env={"PYTHONPATH": str(crashing(tmp_path))})
+        assert done.returncode == 3, done.stderr
+    assert (tmp_path / "old").read_text() == "old"
+    assert not (tmp_path / "fresh").exists()
+    assert not (tmp_path / "new").exists()
+
+
+def crashing(folder: Path) -> Path:
+    """A folder whose presence on the path makes the grading end with an error of the grader."""
+    site = folder / "site"
+    site.mkdir(exist_ok=True)
+    code = "import tritonkata.submission as s\ndef fail(path): raise RuntimeError('crash')\ns.read_submission = fail\n"
+    (site / "sitecustomize.py").write_text(code)
+    return site
+
+
+def test_a_target_that_becomes_unwritable_does_not_hide_the_verdict(kata: Any, tmp_path: Path) -> None:
+    (tmp_path / "safe_softmax.py").write_text(BROKEN)
+    done = kata("check", "--junit", "/dev/full", "--report", "out.json")
+    assert done.returncode == 3
+    assert "Nothing could be graded" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "--junit: /dev/full cannot be written" in line
+    assert "Nothing could be graded" in line
+    assert (tmp_path / "out.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -163,16 +250,15 @@ def is_running(process: int) -> bool:
         return False
 
 
-def test_an_interrupted_check_says_so_and_leaves_nothing_running(tmp_path: Path) -> None:
-    shutil.copyfile(load_course().kata("safe_softmax").solution, tmp_path / "safe_softmax.py")
+def check_in_progress(folder: Path, before: str = "", **environment: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """`kata check` of a kernel that never ends, with its workers running; `before` is run first in its process."""
+    (folder / "safe_softmax.py").write_text("def safe_softmax(x):\n    while True: pass\n")
     # A shell's background jobs ignore the signal; this one must not.
-    code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from tritonkata.cli import main; sys.exit(main())"
-    )
+    code = f"import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{before}\n"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", code, "check", "--engine", "interpreter"],
-        cwd=tmp_path,
+        [sys.executable, "-P", "-c", code + "from tritonkata.cli import main; sys.exit(main())", "check"],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder), **environment, "KATA_DEBUG": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -183,10 +269,45 @@ def test_an_interrupted_check_says_so_and_leaves_nothing_running(tmp_path: Path)
         workers = descendants(process.pid)
         time.sleep(0.05)
     assert len(workers) >= 2
-    os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said.strip() == "Interrupted."
+    return process, workers
+
+
+def assert_gone(workers: list[int]) -> None:
+    deadline = time.monotonic() + 60
     while any(is_running(worker) for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert [worker for worker in workers if is_running(worker)] == []
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["sandbox", "no sandbox"])
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "Interrupted."), (signal.SIGTERM, 143, "Terminated."), (signal.SIGHUP, 129, "Terminated.")],
+)
+def test_a_check_that_is_ended_says_so_and_leaves_nothing(
+    tmp_path: Path, number: int, code: int, words: str, path: str
+) -> None:
+    process, workers = check_in_progress(tmp_path, PATH=path)
+    os.kill(process.pid, number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert said.strip() == words
+    assert_gone(workers)
+    assert list(tmp_path.glob("kata-worker-*")) == []
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["sandbox", "no sandbox"])
+def test_a_check_that_is_killed_leaves_nothing_running(tmp_path: Path, path: str) -> None:
+    process, workers = check_in_progress(tmp_path, PATH=path)
+    process.kill()
+    process.communicate(timeout=60)
+    assert_gone(workers)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    process, workers = check_in_progress(tmp_path, "signal.signal(signal.SIGHUP, signal.SIG_IGN)")
+    os.kill(process.pid, signal.SIGHUP)
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert_gone(workers)

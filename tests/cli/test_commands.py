@@ -37,16 +37,28 @@ def test_start_overwrites_only_when_told(kata: Any, tmp_path: Path) -> None:
     assert (tmp_path / "safe_softmax.md").read_text() != "my notes"
 
 
+def test_an_overwritten_kernel_is_kept(kata: Any, tmp_path: Path) -> None:
+    kata("start", "safe_softmax")
+    assert kata("start", "safe_softmax", "--force").returncode == 0
+    assert not (tmp_path / ".kata" / "backups").exists()
+    (tmp_path / "safe_softmax.py").write_text("mine = 1\n")
+    done = kata("start", "safe_softmax", "--force")
+    (kept,) = (tmp_path / ".kata" / "backups").iterdir()
+    assert kept.read_text() == "mine = 1\n"
+    assert f"Your version: .kata/backups/{kept.name}" in done.stdout
+
+
 def test_start_does_not_write_through_a_dangling_link(kata: Any, tmp_path: Path) -> None:
     (tmp_path / "safe_softmax.py").symlink_to("elsewhere.py")
     assert kata("start", "safe_softmax").returncode == 2
     assert not (tmp_path / "elsewhere.py").exists()
 
 
-def test_an_unknown_kata_suggests_the_nearest(kata: Any) -> None:
-    done = kata("start", "save_softmax")
+@pytest.mark.parametrize("command", ["start", "hint", "reset", "solution"])
+def test_an_unknown_kata_is_one_line_with_the_nearest(kata: Any, command: str) -> None:
+    done = kata(command, "save_softmax")
     assert done.returncode == 2
-    assert "did you mean 'safe_softmax'" in done.stderr
+    assert done.stderr == "Error: there is no kata 'save_softmax'; did you mean 'safe_softmax'?\n"
 
 
 def test_list_shows_where_the_learner_is(kata: Any) -> None:
@@ -93,6 +105,24 @@ def test_reset_keeps_the_learners_version(kata: Any, tmp_path: Path) -> None:
     (tmp_path / "safe_softmax.py").unlink()
     assert kata("reset", "--yes").returncode == 0
     assert (tmp_path / "safe_softmax.py").read_bytes() == skeleton
+
+
+@pytest.mark.parametrize("path", ["../precious.py", "{outside}/precious.py", "link/precious.py", "\0"])
+def test_no_command_follows_a_recorded_path_out_of_the_folder(kata: Any, tmp_path: Path, path: str) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    (tmp_path / "precious.py").write_text("precious = 1\n")
+    kata("start", "safe_softmax", cwd=folder)
+    record = folder / ".kata" / "progress.json"
+    content = json.loads(record.read_text())
+    content["katas"]["safe_softmax"]["path"] = path.format(outside=tmp_path)
+    record.write_text(json.dumps(content))
+    for arguments in (("reset", "--yes"), ("check",), ("check", "--kata", "safe_softmax"), ("hint",)):
+        done = kata(*arguments, cwd=folder)
+        assert done.returncode == 2
+        assert "is damaged" in done.stderr
+    assert (tmp_path / "precious.py").read_text() == "precious = 1\n"
 
 
 def test_the_solution_is_kept_back_until_it_passed(kata: Any) -> None:

@@ -89,11 +89,11 @@ def make_loop(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (make_nothing, "no such file"),
-        (Path.mkdir, "is a directory"),
-        (make_pipe, "is a named pipe"),
-        (make_socket, "is a socket"),
-        (make_device, "is a device"),
+        (make_nothing, "cannot be read: there is no such file"),
+        (Path.mkdir, "cannot be read: it is a directory"),
+        (make_pipe, "cannot be read: it is a named pipe"),
+        (make_socket, "cannot be read: it is a socket"),
+        (make_device, "cannot be read: it is a device"),
         (make_loop, "cannot be read"),
     ],
 )

@@ -69,6 +69,8 @@ def test_the_file_edited_last_is_the_one_meant(tmp_path: Path) -> None:
         (b'{"katas": {"a": {"path": 3}}}', "is damaged"),
         (b"[" * 100_000, "is damaged"),
         (b'{"schema_version": 7}', "schema version 7"),
+        (b'{"katas": {"a": {"path": "a.py", "started_at": "", "hints_seen": -5}}}', "is damaged"),
+        (b'{"katas": {"a": {"path": "a.py", "started_at": "", "attempts": -1}}}', "is damaged"),
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, content: bytes, words: str) -> None:
@@ -81,6 +83,55 @@ def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, content: bytes, 
     with pytest.raises(WorkspaceError):
         record_check(tmp_path, tmp_path / "first_one.py", report(1.0, "none", "fail"))
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../outside/a.py", "/tmp/outside/a.py", "sub/../../outside/a.py", "out/a.py", "\0", "a\0.py", "", ".", ".."],
+)
+def test_a_recorded_path_that_leaves_the_folder_is_damage(tmp_path: Path, path: str) -> None:
+    folder = tmp_path / "workspace"
+    (folder / ".kata").mkdir(parents=True)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.py").write_text("not ours")
+    (folder / "out").symlink_to(outside)
+    record = {"katas": {"first_one": {"path": path, "started_at": ""}}}
+    progress_path(folder).write_bytes(msgspec.json.encode(record))
+    for use in (load_progress, lambda place: find_submission(place, ("first_one",))):
+        with pytest.raises(WorkspaceError, match="is damaged"):
+            use(folder)
+
+
+def test_half_a_surrogate_pair_in_a_path_is_damage(tmp_path: Path) -> None:
+    progress_path(tmp_path).parent.mkdir()
+    progress_path(tmp_path).write_text('{"katas": {"a": {"path": "\\ud800.py", "started_at": ""}}}')
+    with pytest.raises(WorkspaceError, match="is damaged"):
+        load_progress(tmp_path)
+
+
+def test_a_kernel_that_is_a_link_is_no_damage(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (tmp_path / "kept.py").write_text("x = 1\n")
+    (folder / "first_one.py").symlink_to(tmp_path / "kept.py")
+    record_check(folder, folder / "first_one.py", report(1.0, "none", "fail"))
+    assert load_progress(folder).katas["first_one"].path == "first_one.py"
+
+
+def test_a_file_reached_by_another_way_is_recorded_where_it_lies(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    (folder / "sub").mkdir(parents=True)
+    (tmp_path / "way").symlink_to(folder)
+    record_check(folder, tmp_path / "way" / "sub" / "first_one.py", report(1.0, "none", "fail"))
+    assert load_progress(folder).katas["first_one"].path == "sub/first_one.py"
+
+
+@pytest.mark.parametrize("name", [b"first_one_\xff.py", b"first_one_\n.py"])
+def test_a_name_that_cannot_be_recorded_is_said(tmp_path: Path, name: bytes) -> None:
+    with pytest.raises(WorkspaceError, match="rename it"):
+        record_check(tmp_path, tmp_path / os.fsdecode(name), report(1.0, "none", "fail"))
+    assert load_progress(tmp_path).katas == {}
 
 
 def test_attempts_counted_at_the_same_time_all_count(tmp_path: Path) -> None:

@@ -21,8 +21,10 @@ def fault(verdict: Any, **more: Any) -> Fault:
     return Fault(verdict=verdict, phase="kernel", message="m", **more)
 
 
-def access(operation: Any, element: int) -> Access:
-    return Access(operation=operation, tensor="x", element=element, storage_elements=700, program=(0, 0, 0))
+def access(operation: Any, element: int, masked: bool = False) -> Access:
+    return Access(
+        operation=operation, tensor="x", element=element, storage_elements=700, program=(0, 0, 0), masked=masked
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,19 @@ def access(operation: Any, element: int) -> Access:
         (failed("forbidden_host_op", fault=fault("forbidden_host_op", operation="Tensor.to")), None),
         (failed("out_of_bounds", fault=fault("out_of_bounds", access=access("store", 700))), "store_without_mask"),
         (failed("out_of_bounds", fault=fault("out_of_bounds", access=access("load", 700))), "load_without_mask"),
+        (
+            failed("out_of_bounds", fault=fault("out_of_bounds", access=access("load", 700, True))),
+            "access_past_the_mask",
+        ),
+        (
+            failed("out_of_bounds", fault=fault("out_of_bounds", access=access("store", 700, True))),
+            "access_past_the_mask",
+        ),
+        (failed("race", fault=fault("race", access=access("store", 100))), "store_without_mask"),
+        (failed("race", fault=fault("race", access=access("store", 100, True))), None),
+        (failed("timeout", (0, 5), 5, fault=fault("timeout")), None),
+        (failed("uninitialised_read", unwritten=(Unwritten(0, 7, (0, 99), (6, 99)),)), None),
+        (failed("uninitialised_read", (7, 1), 1, unwritten=(Unwritten(0, 7, (0, 0), (6, 0)),)), None),
         (failed("out_of_bounds", (3, 9), 1 << 30, fault=fault("out_of_bounds")), "int32_offset_overflow"),
         (failed("out_of_bounds", (3, 9), 1 << 20, fault=fault("out_of_bounds")), "store_without_mask"),
         (failed("uninitialised_read", unwritten=(Unwritten(0, 100, (6, 0), (6, 99)),)), "rows_not_stored"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tritonkata.diagnosis.models import rank, wrong_models
+from tritonkata.diagnosis.models import accepted, wrong_models
 from tritonkata.hidden.candidate import Call
 from tritonkata.model.observation import Observation
 
@@ -57,7 +57,7 @@ def truth(one: Call) -> tuple[NDArray[Any], ...]:
 
 
 def names(wrong: list[Call], right: list[Call]) -> list[str]:
-    return [match.model.diagnosis for match in rank(wrong_models(module()), wrong, right, truth)]
+    return [match.model.diagnosis for match in accepted(wrong_models(module()), wrong, right, truth)]
 
 
 X = np.arange(1, 19, dtype=np.float32).reshape(3, 6)
@@ -108,3 +108,22 @@ def test_nan_must_stand_in_the_same_places() -> None:
     assert names([call(x, y)], []) == ["halved"]
     y[1, 1] = 0
     assert names([call(x, y)], []) == []
+
+
+def test_a_model_that_fits_one_output_by_chance_is_outvoted() -> None:
+    chance = np.zeros((3, 6), np.float32)
+    chance[0, 0] = 2.0
+    calls = [call(chance, chance / 2), call(X, X * 7), call(X + 1, (X + 1) * 7)]
+    assert names(calls, []) == []
+
+
+def test_a_model_that_right_outputs_speak_against_is_not_named() -> None:
+    right = [call(X + n, 2 * (X + n)) for n in range(3)]
+    assert names([call(X, X / 2)], right) == []
+
+
+def test_two_mistakes_are_both_named_when_each_explains_its_part() -> None:
+    halved = [call(X + n, (X + n) / 2) for n in range(3)]
+    nothing = [call(X, np.zeros_like(X))]
+    assert names(halved + nothing, []) == ["halved", "zeros"]
+    assert names([halved[0], call(X + 9, np.zeros_like(X))], []) == ["zeros", "halved"]

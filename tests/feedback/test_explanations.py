@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 from feedback_samples import (
+    CASE,
     DIAGNOSES,
     FAILING,
     KINDS,
@@ -21,8 +24,12 @@ from feedback_samples import (
     report,
 )
 
+from tritonkata.feedback.prose import plain
 from tritonkata.feedback.render import explain
 from tritonkata.feedback.templates import SUFFIX
+from tritonkata.hidden.asserts import CheckFailed, assert_form
+from tritonkata.model.faults import Access
+from tritonkata.model.observation import Unwritten
 
 
 def only(result, folder, source=SOURCE):
@@ -38,8 +45,10 @@ def _no_template_problem(caplog):
     assert not caplog.records
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("verdict", FAILING)
+@pytest.mark.parametrize(
+    ("verdict", "phase"),
+    [(verdict, phase) for verdict in FAILING for phase in PHASES if (verdict, phase) != ("skipped", "protocol")],
+)
 def test_every_verdict_with_full_evidence(verdict, phase, tmp_path):
     words = only(full_check(verdict, phase=phase), tmp_path)
     assert words.headline
@@ -118,6 +127,124 @@ def test_out_of_bounds_says_tensor_element_and_program(tmp_path):
     assert "writes" in words.headline
 
 
+@pytest.mark.parametrize("phase", ["load", "host", "compile", "kernel", "protocol"])
+def test_what_took_too_long_is_placed_in_its_phase_and_line(phase, tmp_path):
+    def words(line):
+        ended = fault("timeout", phase, line=line, access=None, operation="")
+        return only(check("timeout", fault=ended), tmp_path)
+
+    placed, unplaced = words(5), words(None)
+    assert placed.headline == f"{unplaced.headline}: line 5"
+    assert placed.excerpt is not None
+    other = {"host": "The kernel", "kernel": "host function", "compile": "host function"}.get(phase)
+    assert other is None or other not in placed.headline + placed.body
+    assert "That line" in placed.body
+    assert "hat line" not in unplaced.body
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("empty[0]", "the tensor that `torch.empty` made"),
+        ("empty[1]", "the tensor that `torch.empty` made in call 2 of it"),
+        ("new_empty[0] (line 23)", "the tensor that `new_empty` made in line 23"),
+        ("result", "the result"),
+        ("x", "`x`"),
+        ("x[0", "`x[0`"),
+        ("x\\u202e[0]", "`x\\u202e[0]`"),
+    ],
+)
+def test_an_allocation_is_called_by_what_made_it(name, words, tmp_path):
+    stray = Access("store", name, 7000, 7000, (6, 0, 0), "softmax_kernel", 5)
+    seen = only(check("out_of_bounds", fault=fault("out_of_bounds", access=stray)), tmp_path).seen
+    assert f"store to {words}, element 7000" in seen
+
+
+@pytest.mark.parametrize("diagnosis", ["rows_not_stored", "columns_dropped", None])
+@pytest.mark.parametrize(
+    ("hole", "said"),
+    [
+        (
+            Unwritten(0, 1000, (6, 0), (6, 999)),
+            "1000 elements of the result, the first at (6, 0), the last at (6, 999)",
+        ),
+        (Unwritten(0, 12_000, (0, 0), (6, 999)), "12,000 elements of the result, the first"),
+        (Unwritten(0, 1, (6, 999), (6, 999)), "1 element of the result, at (6, 999)"),
+    ],
+)
+def test_what_was_never_written_is_counted_once(hole, said, diagnosis, tmp_path):
+    found = check("uninitialised_read", diagnosis, unwritten=(hole,), case=CASE)
+    words = only(msgspec.structs.replace(found, message=f"{hole.count} elements were never written"), tmp_path)
+    text = plain(f"{words.headline}\n{words.seen}\n{words.body}")
+    assert said in text
+    assert text.count(f"{hole.count:,} element" if hole.count > 9999 else f"{hole.count} element") == 1
+    assert "output 0" not in text
+    assert "reads an element" not in text
+
+
+def test_a_result_without_any_element_written_is_told_from_a_part(tmp_path):
+    def headline(count):
+        hole = Unwritten(0, count, (0, 0), (6, 999))
+        return only(check("uninitialised_read", unwritten=(hole,), case=CASE), tmp_path).headline
+
+    assert headline(7000) == "The result was never written"
+    assert headline(6999) == "Part of the result was never written"
+
+
+@pytest.mark.parametrize(
+    ("worst", "said"),
+    [(1.02, "1.02 times"), (35.123, "35.1 times"), (5.29e36, "more than a million times")],
+)
+def test_the_worst_error_is_a_number_that_says_something(worst, said, tmp_path):
+    seen = only(check("wrong_output", mismatch=mismatch(worst=worst)), tmp_path).seen
+    assert f"the worst error is {said} the tolerance" in seen
+
+
+def test_an_input_that_was_changed_is_named(tmp_path):
+    changed = mismatch("input_changed", result="mask", expected_text="unchanged", got_text="written to", columns=())
+    seen = only(check("wrong_output", "input_changed", mismatch=changed), tmp_path).seen
+    assert "`mask` was written to" in seen
+    assert "got:" not in seen
+
+
+@pytest.mark.parametrize("advice", ["", "Write the recursion as a loop."])
+def test_usual_causes_are_listed_only_where_the_cause_is_not_known(advice, tmp_path):
+    refused = fault("compile_error", "compile", access=None, advice=advice)
+    body = only(check("compile_error", fault=refused), tmp_path).body
+    assert ("Usual causes" in body) == (not advice)
+    assert advice in body
+
+
+def test_a_missing_gpu_is_no_fault_to_report(tmp_path):
+    lacking = fault("grader_error", "protocol", message="no GPU can be used: none; run `kata doctor`", access=None)
+    broken = fault("grader_error", "protocol", message="the launcher ended", access=None)
+    (words,) = explain(report(verdict="grader_error", fault=lacking), make_kata(tmp_path), None)
+    assert "--engine interpreter" in words.body
+    assert "report" not in words.body
+    (words,) = explain(report(verdict="grader_error", fault=broken), make_kata(tmp_path), None)
+    assert "report what it says" in words.body
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "operation", "headline"),
+    [
+        ("a.py: cannot be read: it is a directory, not a file", "", "read", "The file cannot be read"),
+        ("a.py: is empty", "", "", "The file is empty"),
+        ("a.py: is larger than 256 KiB", "", "", "The file is too large"),
+        ("a.py: line 5 is not UTF-8 (byte 0xff)", "", "", "The file is not UTF-8 text"),
+        ("the file defines no function f", "", "", "The function that the kata asks for is not there"),
+        ("f is of type int, and the entry point must be a function", "", "", "The entry point is no plain function"),
+        ("the list is empty", "ValueError", "", "The file cannot be imported: line 5"),
+        ("no_such_library is not installed here", "ModuleNotFoundError", "", "The file cannot be imported: line 5"),
+    ],
+)
+def test_what_ends_everything_has_a_title_of_its_own(message, error, operation, headline, tmp_path):
+    ended = fault("runtime_error", "load", message=message, error=error, operation=operation, access=None)
+    (words,) = explain(report(verdict="error", fault=ended), make_kata(tmp_path), SOURCE)
+    assert words.headline.startswith(headline)
+    assert words.body.count("Next:") == 1
+
+
 def test_checks_of_one_mistake_share_an_explanation(tmp_path):
     checks = [check("wrong_output", "no_max", name=name) for name in ("a", "b", "c")]
     explanations = explain(report(*checks), make_kata(tmp_path), None)
@@ -149,6 +276,13 @@ def test_a_check_skipped_for_another_needs_no_explanation(tmp_path):
     assert explain(report(passed(), check("skipped")), make_kata(tmp_path), None) == ()
 
 
+def test_checks_given_up_after_those_that_took_too_long_are_no_limit_of_the_engine(tmp_path):
+    ended = [check("timeout", name=f"t{line}", fault=fault("timeout", line=line, access=None)) for line in (5, 4)]
+    given_up = check("skipped", fault=fault("skipped", "protocol", line=None, access=None))
+    (words,) = explain(report(*ended, given_up), make_kata(tmp_path), SOURCE)
+    assert [one.name for one in words.checks] == ["t5", "t4"]
+
+
 def test_a_limit_of_the_engine_is_explained_as_such(tmp_path):
     words = only(check("skipped", fault=fault("skipped", operation="tl.foo", advice="tl.bar")), tmp_path)
     assert "not a mistake of yours" in words.body
@@ -170,7 +304,7 @@ def test_a_limit_of_the_engine_is_explained_as_such(tmp_path):
 )
 def test_the_learners_own_line(line, source, expected, tmp_path):
     found = only(check("runtime_error", fault=fault("runtime_error", line=line, access=None)), tmp_path, source).excerpt
-    assert (found.lines if found else None) == expected
+    assert (tuple(line for line, _ in found.lines()) if found else None) == expected
 
 
 COURSE = Path(__file__).parents[2] / "katas"
@@ -208,7 +342,7 @@ class TestOwnTemplates:
     def test_that_do_not_render_leave_the_default(self, text, tmp_path, caplog):
         self.write(tmp_path, "extra_pass", text)
         words = only(full_check("over_budget", "extra_pass"), tmp_path)
-        assert words.headline == "One pass over the row too many"
+        assert words.headline == "More passes over the row than the budget allows"
         assert "extra_pass" in caplog.text
         caplog.clear()
 
@@ -221,3 +355,17 @@ class TestOwnTemplates:
         (tmp_path / "secret.md.j2").write_text("# secret")
         words = only(check("wrong_output", "../secret"), tmp_path)
         assert "secret" not in words.body
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (np.zeros((4, 8), np.float32)[:, :5], "the result has strides (8, 1), it must be contiguous"),
+        (np.zeros((4, 6), np.float32), "the result has the shape (4, 6), it must be (4, 5)"),
+        (np.zeros((4, 5), np.float16), "the result has the dtype float16, it must be float32"),
+    ],
+)
+def test_a_result_of_another_form_is_named_once(result, said):
+    with pytest.raises(CheckFailed) as failed:
+        assert_form(result, (4, 5), np.dtype(np.float32))
+    assert failed.value.message == said

@@ -200,6 +200,10 @@ class TestOutcome:
         assert "L2 1.9, DRAM 1.5" in " ".join(text.split())
         assert "asks for" not in printed(report(passed(), medal="gold"), tmp_path)
 
+    def test_checks_that_did_not_run_are_not_counted_as_done(self, tmp_path):
+        result = report(full_check("compile_error"), check("skipped", name="a"), check("skipped", name="b"))
+        assert "1 to go, and 2 not run yet." in " ".join(printed(result, tmp_path).split())
+
     def test_notes_are_said_once(self, tmp_path):
         assert printed(everything(), tmp_path).count("no sandbox") == 1
 
@@ -222,6 +226,13 @@ class TestJunit:
         root = ElementTree.fromstring(junit.to_xml(report(verdict="error", fault=fault("runtime_error", "load"))))
         assert [case.attrib["name"] for case in root.iter("testcase")] == ["submission"]
         assert root.find("testsuite/testcase/error") is not None
+
+    def test_the_message_of_a_fault_is_said_once(self):
+        ended = fault("runtime_error", message="one plain line", access=None)
+        root = ElementTree.fromstring(junit.to_xml(report(check("runtime_error", fault=ended))))
+        (error,) = root.iter("error")
+        assert (error.text or "").count("one plain line") == 1
+        assert "kernel, line 5" in (error.text or "")
 
     def test_hostile_text_stays_text(self):
         root = ElementTree.fromstring(junit.to_xml(hostile_report()))

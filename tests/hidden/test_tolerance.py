@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tritonkata.engine.arrays import numpy_dtype
 from tritonkata.hidden.asserts import CheckFailed, assert_matches
-from tritonkata.hidden.inputs import DTYPES, as_dtype, far_view, normal, numpy_dtype, padded
+from tritonkata.hidden.inputs import DTYPES, as_dtype, far_view, normal, padded
 from tritonkata.hidden.tolerance import unit_in_last_place
 
 

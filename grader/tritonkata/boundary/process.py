@@ -7,36 +7,50 @@ explain a fault of the grader itself and are never parsed for a verdict.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from tritonkata.boundary.channel import Channel
+from tritonkata.boundary.leftovers import (
+    ADOPTION,
+    END_SECONDS,
+    end_with_descendants,
+    make_folder,
+    remove_stale_folders,
+)
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
+from tritonkata.worker.bootstrap import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 
 OUTPUT_BYTES_KEPT = 16 << 10
-END_SECONDS = 10.0
 
 
 class WorkerProcess:
-    """One child process and the channel to it."""
+    """One child process and the channel to it.
+
+    `folder` is that of a worker without a sandbox, for its temporary files; it
+    is removed in the end.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], channel: Channel, folder: Path | None = None) -> None:
         self._process = process
         self._folder = folder
+        self._owner = os.getpid()
         self.channel = channel
         self._kept = bytearray()
         self._drain = threading.Thread(target=self._drain_output, name="drain", daemon=True)
         self._drain.start()
+        _open_workers.add(self)
 
     @property
     def pid(self) -> int:
@@ -57,13 +71,18 @@ class WorkerProcess:
         """The first kilobytes of what the child printed, for the fault reports of the grader itself."""
         return bytes(self._kept).decode(errors="replace")
 
+    @property
+    def is_own(self) -> bool:
+        """Whether this process started the child, and is not a fork of the one that did."""
+        return self._owner == os.getpid()
+
     def end(self) -> None:
         """Kill the child and everything it started, and wait until they are gone."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait(END_SECONDS)
+        if self._folder is None:
+            self._end_group()
+        else:
+            end_with_descendants(self._process)
+        ADOPTION.forget(self._process.pid)
         # The pipe's end comes when the last process that inherited it is gone.
         self._drain.join(END_SECONDS)
         if self._process.stdout is not None and not self._drain.is_alive():
@@ -71,6 +90,14 @@ class WorkerProcess:
         self.channel.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+        _open_workers.discard(self)
+
+    def _end_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        self._process.wait(END_SECONDS)
 
     def _drain_output(self) -> None:
         stream: IO[bytes] | None = self._process.stdout
@@ -82,6 +109,17 @@ class WorkerProcess:
                 self._kept += chunk[: max(room, 0)]
 
 
+_open_workers: weakref.WeakSet[WorkerProcess] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_open_workers() -> None:
+    """An interruption may come between the start of a worker and the code that ends it."""
+    for worker in [worker for worker in _open_workers if worker.is_own]:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            worker.end()
+
+
 def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Path] = ()) -> WorkerProcess:
     """Start `python -m module READ_FD WRITE_FD` in the sandbox, or without one when `bubblewrap` is None.
 
@@ -90,8 +128,10 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
     """
     if bubblewrap is None:
         # Killed without notice, a worker leaves its files behind; in a folder of its own they can be removed.
-        folder = Path(tempfile.mkdtemp(prefix="kata-worker-"))
+        remove_stale_folders()
+        folder = make_folder()
         environment = {**worker_environment(sandboxed=False), "HOME": str(folder), "TMPDIR": str(folder)}
+        environment[SANDBOX_VARIABLE] = f"{NO_SANDBOX_WORD}:{os.getpid()}"
         return _start(module, (), _Wrapping((), environment, folder=folder))
     descriptor = _argument_file(bubblewrap_arguments(hidden))
     # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
@@ -119,8 +159,9 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
     child_reads, we_write = os.pipe()
     we_read, child_writes = os.pipe()
     command = [sys.executable, "-s", "-m", module, str(child_reads), str(child_writes), *arguments]
-    try:
-        process = subprocess.Popen(
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [*wrapping.prefix, *command],
             env=dict(wrapping.environment),
             stdin=subprocess.DEVNULL,
@@ -130,9 +171,14 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
             start_new_session=True,
             cwd=wrapping.folder or "/",
         )
-    except OSError:
+
+    try:
+        process = ADOPTION.start(start, sandboxed=wrapping.folder is None)
+    except BaseException:
         os.close(we_read)
         os.close(we_write)
+        if wrapping.folder is not None:
+            shutil.rmtree(wrapping.folder, ignore_errors=True)
         raise
     finally:
         for descriptor in (child_reads, child_writes, *wrapping.descriptors):

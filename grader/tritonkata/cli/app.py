@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from tritonkata import __version__
-from tritonkata.cli.common import EXIT_GRADER, EXIT_USAGE, report_crash
+from tritonkata.cli import ending, streams
+from tritonkata.cli.common import EXIT_GRADER, EXIT_USAGE, refuse_lost_folder, report_crash
 from tritonkata.courses import CourseError
 from tritonkata.workspace import WorkspaceError
 
@@ -24,7 +25,6 @@ _COMMANDS = {
     "doctor": "tritonkata.cli.doctor:doctor",
     "completion": "tritonkata.cli.completion:completion",
 }
-_EXIT_INTERRUPTED = 130
 
 
 class _LazyGroup(click.Group):
@@ -62,16 +62,19 @@ class _LazyGroup(click.Group):
     envvar="KATA_COURSE",
     help="A course folder in place of the built-in one (also: KATA_COURSE).",
 )
-def cli(course: Path | None) -> None:
+def cli(course: Path | None) -> None:  # noqa: ARG001 - read from the context, by the command
     """Drills for Triton kernels, graded against a float64 truth.
 
     Start a kata, fill in its TODOs, check it, and read what to change.
     """
+    refuse_lost_folder()
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run `kata` with these arguments (the process's own by default); returns the exit code."""
+    streams.prepare()
     try:
+        ending.listen()
         result = cli.main(arguments, prog_name="kata", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
@@ -81,16 +84,22 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(f"Error: {error}", err=True)
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
-        return _EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, less) went away; Python would complain once more at its own end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        click.echo(ending.words(), err=True)
+        return ending.exit_code()
+    except streams.OutputLost as error:
+        return _output_lost(error)
     except Exception as error:
         report_crash(error, debug=bool(os.environ.get("KATA_DEBUG")))
         return EXIT_GRADER
     return result if isinstance(result, int) else 0
+
+
+def _output_lost(error: streams.OutputLost) -> int:
+    streams.abandon_output()
+    if error.reason is None:
+        return 0
+    click.echo(f"Error: standard output cannot be written ({error.reason}); send it elsewhere", err=True)
+    return EXIT_GRADER
 
 
 def _unknown_command(name: str) -> str:

@@ -8,19 +8,22 @@ from typing import Literal
 
 import click
 
+from tritonkata.cli import ending
 from tritonkata.cli.common import (
     EXIT_FAILED,
     EXIT_GRADER,
     EXIT_PASSED,
+    FileType,
     KataType,
-    Problem,
-    course_of,
     report_crash,
-    shown,
 )
+from tritonkata.cli.outputs import Outputs
+from tritonkata.cli.resolving import resolve
+from tritonkata.cli.streams import OutputLost, abandon_output
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
-from tritonkata.workspace import WorkspaceError, find_submission, load_progress, progress_path, record_check
+from tritonkata.submission import SubmissionProblem, read_submission
+from tritonkata.workspace import WorkspaceError, progress_path, record_check
 
 _EXIT_CODES = {"pass": EXIT_PASSED, "fail": EXIT_FAILED, "error": EXIT_FAILED, "grader_error": EXIT_GRADER}
 EngineName = Literal["auto", "gpu", "interpreter"]
@@ -51,7 +54,7 @@ class _StatusLine:
 
 
 @click.command(epilog="Example: kata check safe_softmax.py --engine interpreter --seed 7")
-@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("path", required=False, type=FileType())
 @click.option("--kata", metavar="SLUG", type=KataType(), help="Which kata PATH is for, where its name does not say.")
 @click.option("--engine", type=click.Choice(["auto", "gpu", "interpreter"]), default="auto", show_default=True)
 @click.option(
@@ -61,12 +64,12 @@ class _StatusLine:
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The secret seed, to repeat a run; random without.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML too.")
+@click.option("--junit", metavar="FILE", type=FileType(), help="Write JUnit XML too.")
 @click.option(
     "--report",
     "report_file",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FileType(),
     help="Write the report as JSON too.",
 )
 @click.option("--all", "every", is_flag=True, help="Explain every failure, not only the first few.")
@@ -90,68 +93,25 @@ def check(
     Without PATH: the kata last started or edited in this folder.
     Exit codes: 0 all passed, 1 some check failed, 2 wrong usage, 3 the grader failed.
     """
-    kata, path = _resolve(path, kata)
-    _refuse_missing_folders({"--junit": junit, "--report": report_file})
+    kata, path = resolve(path, kata)
+    outputs = Outputs(junit, report_file)
+    outputs.refuse_unwritable()
     try:
         report = _grade(kata, path, engine, target, seed)
-        if as_json:
-            click.echo(_json(report))
-        else:
-            _print_text(report, kata, path, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS)
-    except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+        ending.raise_if_ended()
+        printed = _print(
+            report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
+        )
+    except (click.ClickException, click.Abort, click.exceptions.Exit):
         raise
     except Exception as error:
         report_crash(error, debug=debug)
         ctx.exit(EXIT_GRADER)
-    _write_files(report, junit, report_file)
+    lost = [problem for problem in (printed, outputs.write(report)) if problem]
     _record(path, report)
-    ctx.exit(_EXIT_CODES[report.verdict])
-
-
-def _resolve(path: Path | None, kata: Kata | None) -> tuple[Kata, Path]:
-    """The kata and the file, from whichever of the two was named, the file's name and the workspace."""
-    if path is None:
-        return _latest() if kata is None else (kata, _file_of(kata))
-    return (_kata_of(path) if kata is None else kata), path
-
-
-def _latest() -> tuple[Kata, Path]:
-    course = course_of()
-    found = find_submission(Path.cwd(), course.slugs)
-    if found is None:
-        raise Problem(
-            f"there is no kata in {Path.cwd()}; begin one with `kata start SLUG`, "
-            "or name a file: kata check PATH --kata SLUG"
-        )
-    return course.kata(found[0]), Path(shown(found[1]))
-
-
-def _file_of(kata: Kata) -> Path:
-    progress = load_progress(Path.cwd()).katas.get(kata.slug)
-    path = Path(progress.path if progress else f"{kata.slug}.py")
-    if not path.is_file():
-        raise Problem(
-            f"{path}: there is no such file; begin with `kata start {kata.slug}`, or name the file: kata check PATH"
-        )
-    return path
-
-
-def _kata_of(path: Path) -> Kata:
-    course = course_of()
-    folder = Path.cwd()
-    wanted = path.absolute()
-    for slug, progress in load_progress(folder).katas.items():
-        if slug in course.slugs and (folder / progress.path).absolute() == wanted:
-            return course.kata(slug)
-    # The longest first, in case one name begins with another.
-    for slug in sorted(course.slugs, key=len, reverse=True):
-        if path.stem == slug or path.stem.startswith((f"{slug}_", f"{slug}-", f"{slug}.", f"{slug} ")):
-            return course.kata(slug)
-    if not path.exists():
-        raise Problem(f"{path}: there is no such file; check the name, or begin with `kata start SLUG`")
-    raise Problem(
-        f"cannot tell which kata {path} is for; say it: kata check {path} --kata SLUG ({', '.join(course.slugs)})"
-    )
+    for problem in lost:
+        click.echo(f"Error: {problem} The verdict is: {_verdict_line(report)}", err=True)
+    ctx.exit(EXIT_GRADER if lost else _EXIT_CODES[report.verdict])
 
 
 def _grade(kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None) -> Report:
@@ -165,10 +125,20 @@ def _grade(kata: Kata, path: Path, engine: EngineName, target: str | None, seed:
         status.clear()
 
 
-def _json(report: Report) -> str:
-    import msgspec
+def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
+    """Print the report; returns why that failed, if it did. A reader that went away has read what it wanted."""
+    try:
+        if as_json:
+            from tritonkata.cli.outputs import as_json as text
 
-    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+            click.echo(text(report))
+        else:
+            _print_text(report, kata, path, limit=limit)
+        sys.stdout.flush()
+    except OutputLost as error:
+        abandon_output()
+        return None if error.reason is None else f"standard output cannot be written ({error.reason})."
+    return None
 
 
 def _print_text(report: Report, kata: Kata, path: Path, *, limit: int) -> None:
@@ -179,34 +149,18 @@ def _print_text(report: Report, kata: Kata, path: Path, *, limit: int) -> None:
     print_report(report, kata, _source(path), Console(highlight=False), limit=limit)
 
 
+def _verdict_line(report: Report) -> str:
+    from tritonkata.feedback.summary import outcome_line
+
+    return outcome_line(report)
+
+
 def _source(path: Path) -> str | None:
     """The learner's text for excerpts; None where the file cannot be read."""
-    from tritonkata.submission import SubmissionProblem, read_submission
-
     try:
         return read_submission(path).text
     except SubmissionProblem as problem:
         return problem.file.text if problem.file else None
-
-
-def _refuse_missing_folders(files: dict[str, Path | None]) -> None:
-    for option, path in files.items():
-        if path is not None and not path.absolute().parent.is_dir():
-            raise Problem(f"{option}: {path.parent} is no directory; create it first")
-
-
-def _write_files(report: Report, junit: Path | None, report_file: Path | None) -> None:
-    try:
-        if report_file is not None:
-            report_file.write_text(_json(report) + "\n", encoding="utf-8")
-        if junit is not None:
-            from tritonkata.feedback.junit import write
-
-            write(report, junit)
-    except OSError as error:
-        raise Problem(
-            f"{error.filename or junit}: cannot be written ({error.strerror}); choose another file"
-        ) from error
 
 
 def _record(path: Path, report: Report) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import traceback
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from tritonkata.courses import Course, CourseError, UnknownKata, load_course
+from tritonkata.feedback.clean import clean
 from tritonkata.model.course import Kata
+from tritonkata.submission import readable
 from tritonkata.workspace import KataProgress, find_submission, load_progress
 
 EXIT_PASSED = 0
@@ -33,19 +37,33 @@ else:
     _KataParam = click.ParamType
 
 
+class FileType(click.Path):
+    """The path of a file, which an empty word (an unset variable of a shell) is not."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse the empty word; `Path` would take it for the working directory."""
+        if value == "":
+            name = param.get_error_hint(ctx) if param is not None and ctx is not None else "the path"
+            raise Problem(f"{name} is empty; name a file, or leave it out")
+        return super().convert(value, param, ctx)
+
+
 class KataType(_KataParam):
     """The name of a kata of the course; converts to `Kata`."""
 
     name = "slug"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Kata:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Kata:  # noqa: ARG002
         """Find the kata; an unknown name fails with the nearest one."""
         if isinstance(value, Kata):
             return value
         try:
             return course_of(ctx).kata(str(value))
         except UnknownKata as error:
-            self.fail(str(error), param, ctx)
+            raise Problem(str(error)) from error
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """The course's names that begin with what was typed."""
@@ -105,7 +123,33 @@ def report_crash(error: BaseException, *, debug: bool) -> None:
     )
 
 
+def refuse_lost_folder() -> None:
+    """Refuse to work in a folder that was removed.
+
+    Raises:
+        Problem: it was.
+    """
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise Problem(
+            f"the working directory cannot be used ({error.strerror}); change to another one with cd"
+        ) from error
+
+
+def back_up(path: Path, folder: Path) -> Path:
+    """Keep a copy of `path` among the backups of the workspace `folder`.
+
+    Raises:
+        OSError: it cannot be read, or the copy cannot be written.
+    """
+    backups = folder / ".kata" / "backups"
+    backups.mkdir(parents=True, exist_ok=True)
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return Path(shutil.copyfile(path, backups / f"{path.stem}-{stamp}{path.suffix}"))
+
+
 def shown(path: Path) -> str:
-    """A path as it reads best: relative inside the working directory."""
+    """A path as it reads best: relative inside the working directory, on one line, in characters that can be shown."""
     relative = os.path.relpath(path)
-    return str(path) if relative.startswith("..") else relative
+    return clean(readable(path if relative.startswith("..") else relative)).replace("\n", "\\n")

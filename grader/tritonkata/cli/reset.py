@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from tritonkata.cli.common import KataType, Problem, shown, started
+from tritonkata.cli.common import KataType, Problem, back_up, shown, started
 from tritonkata.model.course import Kata
 from tritonkata.workspace import replace_file
 
@@ -24,10 +22,10 @@ def reset(kata: Kata | None, yes: bool) -> None:
     if not yes and not _confirmed(path):
         raise Problem("nothing was changed; to reset without a question: kata reset --yes")
     try:
-        kept = _back_up(path, folder / ".kata" / "backups") if path.is_file() else None
+        kept = back_up(path, folder) if path.is_file() else None
         replace_file(path, kata.skeleton.read_bytes())
     except OSError as error:
-        raise Problem(f"{path}: cannot be reset ({error.strerror}); correct the folder's permissions") from error
+        raise Problem(f"{shown(path)}: cannot be reset ({error.strerror}); correct the folder's permissions") from error
     click.echo(f"{shown(path)} is the skeleton again." + (f" Your version: {shown(kept)}" if kept else ""))
 
 
@@ -37,9 +35,3 @@ def _confirmed(path: Path) -> bool:
     except click.Abort:
         click.echo(err=True)
         return False
-
-
-def _back_up(path: Path, folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    return Path(shutil.copyfile(path, folder / f"{path.stem}-{stamp}.py"))

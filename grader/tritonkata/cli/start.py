@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from tritonkata.cli.common import KataType, Problem
+from tritonkata.cli.common import KataType, Problem, back_up, shown
 from tritonkata.model.course import Kata
 from tritonkata.workspace import load_progress, record_start, replace_file
 
 
 @click.command(epilog="Example: kata start safe_softmax")
 @click.argument("kata", metavar="SLUG", type=KataType())
-@click.option("--force", is_flag=True, help="Overwrite files of that name.")
+@click.option("--force", is_flag=True, help="Overwrite files of that name; yours are kept under .kata/backups.")
 def start(kata: Kata, force: bool) -> None:
     """Begin a kata: write SLUG.py and SLUG.md into this folder."""
     folder = Path.cwd()
@@ -21,10 +21,11 @@ def start(kata: Kata, force: bool) -> None:
     copies = {folder / f"{kata.slug}.py": kata.skeleton, folder / f"{kata.slug}.md": kata.brief}
     if not force:
         _refuse_overwriting(list(copies))
-    for target, source in copies.items():
-        _copy(source, target, force=force)
+    kept = [_copy(source, target, force=force) for target, source in copies.items()]
     record_start(folder, kata, folder / f"{kata.slug}.py")
     click.echo(f"{kata.file.title}: {kata.file.summary}")
+    for copy in filter(None, kept):
+        click.echo(f"Your version: {shown(copy)}")
     click.echo(f"Read {kata.slug}.md, fill in the TODOs of {kata.slug}.py, then run: kata check")
 
 
@@ -36,14 +37,17 @@ def _refuse_overwriting(targets: list[Path]) -> None:
         )
 
 
-def _copy(source: Path, target: Path, *, force: bool) -> None:
+def _copy(source: Path, target: Path, *, force: bool) -> Path | None:
+    """Write `target`; returns where the file that was there is kept, if it was another."""
     try:
         data = source.read_bytes()
         if force:
+            kept = back_up(target, target.parent) if target.is_file() and target.read_bytes() != data else None
             replace_file(target, data)
-        else:
-            # Exclusive: a file that came up since the check is not overwritten either.
-            with target.open("xb") as file:
-                file.write(data)
+            return kept
+        # Exclusive: a file that came up since the check is not overwritten either.
+        with target.open("xb") as file:
+            file.write(data)
     except OSError as error:
-        raise Problem(f"{target}: cannot be written ({error.strerror}); choose another folder") from error
+        raise Problem(f"{shown(target)}: cannot be written ({error.strerror}); choose another folder") from error
+    return None

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
-from tritonkata.diagnosis.models import Match, rank, wrong_models
+from tritonkata.diagnosis.models import Match, accepted, wrong_models
 from tritonkata.hidden.candidate import Call
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.report import CheckResult
@@ -32,7 +32,7 @@ def diagnose(
     ]
     failed_names = {outcome.mark.name for outcome in session.outcomes.values() if outcome.verdict != "pass"}
     passing = [call for call in session.calls if call.check not in failed_names]
-    matches = rank(wrong_models(mistakes), failing, passing, truth)
+    matches = accepted(wrong_models(mistakes), failing, passing, truth)
     return tuple(_diagnosed(check, session, matches, source) for check in checks)
 
 

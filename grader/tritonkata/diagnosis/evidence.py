@@ -39,6 +39,8 @@ MATHEMATICS = frozenset(
     ]
 )
 
+_CRASHES = ("runtime_error", "compile_error", "out_of_bounds", "uninitialised_read")
+
 Rule = Callable[[CheckResult, str], str | None]
 
 
@@ -73,19 +75,23 @@ def far_offset(check: CheckResult, _source: str) -> str | None:
 
 
 def stray_access(check: CheckResult, _source: str) -> str | None:
-    """An access outside every tensor, by direction; or a store without a mask into the next row."""
+    """An access outside every tensor without a mask, by direction; or one with a mask that lets too much through.
+
+    A store without a mask into the next row is a race before it leaves the tensor.
+    """
     fault = check.evidence.fault
-    if fault is not None and fault.verdict == "race" and fault.access is not None and not fault.access.masked:
-        return "store_without_mask"
-    if fault is None or fault.verdict != "out_of_bounds":
+    if fault is None or fault.verdict not in ("out_of_bounds", "race"):
         return None
-    if fault.access is None or fault.access.operation != "load":
-        return "store_without_mask"
-    return "load_without_mask"
+    access = fault.access
+    if access is not None and access.masked:
+        return "access_past_the_mask" if fault.verdict == "out_of_bounds" else None
+    if access is not None and access.operation == "load":
+        return "load_without_mask"
+    return "store_without_mask" if fault.verdict == "out_of_bounds" or access is not None else None
 
 
 def unwritten_part(check: CheckResult, _source: str) -> str | None:
-    """Whole rows, or the ends of all rows, that no program wrote."""
+    """Whole rows that no program wrote, or the ends of all rows from a power of two on."""
     if not check.evidence.unwritten or check.evidence.case is None:
         return None
     hole = check.evidence.unwritten[0]
@@ -93,9 +99,12 @@ def unwritten_part(check: CheckResult, _source: str) -> str | None:
     if len(shape) != 2 or len(hole.first) != 2:
         return "rows_not_stored"
     columns = shape[1]
-    if hole.first[1] == 0 and hole.count % columns == 0:
+    begin = hole.first[1]
+    if begin == 0 and columns > 1 and hole.count % columns == 0:
         return "rows_not_stored"
-    if hole.last[1] == columns - 1 and hole.count % (columns - hole.first[1]) == 0:
+    # Blocks are powers of two; an end that begins elsewhere is a mask that is off, and no block too small.
+    is_block = begin >= 16 and begin % 16 == 0
+    if is_block and hole.last[1] == columns - 1 and hole.count % (columns - begin) == 0:
         return "columns_dropped"
     return None
 
@@ -109,9 +118,9 @@ def wrong_form(check: CheckResult, _source: str) -> str | None:
 
 
 def empty_case(check: CheckResult, _source: str) -> str | None:
-    """A fault on an input without elements."""
+    """A crash on an input without elements."""
     case, fault = check.evidence.case, check.evidence.fault
-    if case is None or fault is None or fault.phase == "load":
+    if case is None or fault is None or fault.phase == "load" or fault.verdict not in _CRASHES:
         return None
     return "empty_input" if any(0 in shape for shape in case.shapes) else None
 

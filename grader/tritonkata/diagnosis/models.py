@@ -33,15 +33,10 @@ class WrongModel:
 
 @dataclass(frozen=True)
 class Match:
-    """How well one model explains all the calls that were compared.
-
-    `explained` counts wrong outputs that it reproduces, `contradicted` right
-    outputs that it would have got wrong.
-    """
+    """One accepted model. `explained` holds the ids of the calls whose wrong outputs it reproduces."""
 
     model: WrongModel
     explained: frozenset[int]
-    contradicted: int
 
 
 def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
@@ -57,20 +52,30 @@ def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
     )
 
 
-def rank(models: Iterable[WrongModel], wrong: list[Call], right: list[Call], truth: Truth) -> list[Match]:
-    """Models that reproduce at least one wrong output, best first.
+def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call], truth: Truth) -> list[Match]:
+    """The models that more calls speak for than against, best first.
 
-    Better is: explains more wrong outputs, contradicts fewer right ones,
-    stands earlier in the file.
+    For a model speak the wrong outputs that it reproduces. Against it speak
+    the right outputs that it would have got wrong, and the wrong outputs that no model
+    reproduces: where most of them are a riddle, one that fits does so by chance. A file may hold
+    two mistakes, so what the best model does not explain is judged again without it. Of
+    two models that are as good, the one that stands earlier in the file wins.
     """
     wrong = [call for call in wrong if _is_comparable(call)][:CASES_COMPARED]
     right = [call for call in right if _is_comparable(call)][:CASES_COMPARED]
-    matches = []
-    for model in models:
-        explained = frozenset(id(call) for call in wrong if _explains(model, call, truth))
-        if explained:
-            matches.append(Match(model, explained, sum(_contradicts(model, call) for call in right)))
-    return sorted(matches, key=lambda match: (-len(match.explained), match.contradicted))
+    table = {model: frozenset(id(call) for call in wrong if _explains(model, call, truth)) for model in models}
+    left = frozenset(id(call) for call in wrong)
+    riddles = len(left - frozenset().union(*table.values()))
+    against = {model: riddles + sum(_contradicts(model, call) for call in right) for model in table if table[model]}
+    found: list[Match] = []
+    while left and against:
+        best = max(against, key=lambda model: len(table[model] & left) - against[model])
+        explained = table[best] & left
+        if len(explained) <= against.pop(best):
+            break
+        found.append(Match(best, explained))
+        left -= explained
+    return found
 
 
 def _is_comparable(call: Call) -> bool:

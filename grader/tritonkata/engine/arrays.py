@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from tritonkata.boundary.channel import ChannelError
-from tritonkata.hidden.inputs import numpy_dtype
 from tritonkata.model.tensors import DType, Run, TensorData, TensorSpec
 
 Array = NDArray[Any]
 
 WHOLE_STORAGE_BYTES = 64 << 20
 MAX_OUTPUT_BYTES = 8 << 30
+
+_NUMPY_DTYPES: dict[str, Any] = {"bfloat16": ml_dtypes.bfloat16}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of a dtype's name; bfloat16 comes from ml_dtypes."""
+    dtype: np.dtype[Any] = np.dtype(_NUMPY_DTYPES.get(name, name))
+    return dtype
 
 
 def spec_of(array: Array) -> TensorSpec:

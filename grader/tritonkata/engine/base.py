@@ -90,7 +90,7 @@ class Tracer:
         return tuple(found.values())
 
     def _ask(self, entry: Entry, specs: tuple[TensorSpec, ...]) -> LaunchPlan | Fault:
-        message = Trace(entry.name, entry.parameters, specs)
+        message = Trace(entry.name, entry.parameters, specs, self._limits.compile_seconds)
         reply = self.worker.request(message, (), seconds=self._limits.compile_seconds, phase="compile")
         if isinstance(reply, Fault):
             return reply

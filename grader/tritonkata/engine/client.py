@@ -85,7 +85,7 @@ class UntrustedWorker:
             raise LoadFailed(reply)
         if isinstance(reply.message, Failed):
             self.end()
-            raise LoadFailed(reply.message.fault)
+            raise LoadFailed(_as_submissions(reply.message.fault))
         if not isinstance(reply.message, Loaded):
             self.end()
             raise LoadFailed(_protocol_fault("load", "an unexpected message"))
@@ -94,8 +94,8 @@ class UntrustedWorker:
     def request(self, message: msgspec.Struct, blobs: Any, *, seconds: float, phase: Phase) -> Frame[Any] | Fault:
         """Send one request and wait for its answer, at most `seconds` (plus a grace for the pipe)."""
         if self._timeouts >= MAX_TIMEOUTS:
-            text = f"not run: {self._timeouts} cases before it did not end in time"
-            return Fault(verdict="timeout", phase=phase, message=text)
+            text = f"not run, because {self._timeouts} cases before it did not end in time"
+            return Fault(verdict="skipped", phase="protocol", message=text)
         self.ensure_loaded()
         reply = self._ask(message, blobs, seconds=seconds + GRACE_SECONDS, phase=phase)
         if isinstance(reply, Fault):
@@ -103,8 +103,7 @@ class UntrustedWorker:
             return reply
         self._remember(getattr(reply.message, "notes", ()))
         if isinstance(reply.message, Failed):
-            self._timeouts += reply.message.fault.verdict == "timeout"
-            return reply.message.fault
+            return self._failed(reply.message.fault)
         return reply
 
     def end(self) -> None:
@@ -148,6 +147,13 @@ class UntrustedWorker:
             self.end()
             return _protocol_fault(phase, str(error))
 
+    def _failed(self, fault: Fault) -> Fault:
+        if fault.verdict == "timeout":
+            # Whoever ran out of time is in no state to go on.
+            self._timeouts += 1
+            self.end()
+        return _as_submissions(fault)
+
     def _exit_code(self) -> int | None:
         # The pipe closes a moment before the process is reaped.
         for _ in range(50):
@@ -158,6 +164,18 @@ class UntrustedWorker:
 
     def _remember(self, notes: tuple[str, ...]) -> None:
         self.notes.extend(note for note in notes if note not in self.notes)
+
+
+def _as_submissions(fault: Fault) -> Fault:
+    """A fault as a worker may report it: what runs beside a submission cannot accuse the grader."""
+    if fault.verdict != "grader_error":
+        return fault
+    return Fault(
+        verdict="runtime_error",
+        phase="protocol",
+        message=f"the grader's side of the process broke while this file ran: {fault.message}"[:2000],
+        advice="leave torch and triton as they are; if the file does, please report this",
+    )
 
 
 def _ended_fault(phase: Phase, code: int | None) -> Fault:

@@ -21,6 +21,7 @@ from tritonkata.model.report import Engine as EngineReport
 Array = NDArray[Any]
 EngineName = Literal["auto", "gpu", "interpreter"]
 DEFAULT_TARGET = "sm_90"
+LOCATED_ELEMENTS = 1 << 20
 
 
 class InterpreterEngine:
@@ -112,7 +113,22 @@ class GpuEngine:
         plan = self._tracer.trace(entry, arguments)
         if isinstance(plan, Fault):
             return Observation("gpu", fault=plan)
-        return self._launcher.replay(plan, arguments)
+        observation = self._launcher.replay(plan, arguments)
+        if observation.fault is not None and observation.fault.verdict == "out_of_bounds":
+            return self._located(observation, entry, arguments)
+        return observation
+
+    def _located(self, observation: Observation, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
+        """A stray access that the GPU noticed, with the line and the program that the interpreter sees.
+
+        Guard zones tell that something was written beside a tensor, and not by which line.
+        """
+        if sum(argument.size for argument in arguments) > LOCATED_ELEMENTS:
+            return observation
+        fault = self._workers.interpreter.run(entry, arguments).fault
+        if fault is None or fault.verdict not in ("out_of_bounds", "race"):
+            return observation
+        return replace(observation, fault=fault)
 
     def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """Run in the interpreter on this machine."""

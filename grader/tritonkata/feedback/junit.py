@@ -111,7 +111,10 @@ def _details(check: CheckResult) -> Iterator[str]:
         yield f"input: {evidence.case.entry} on {described(evidence.case)}"
     if evidence.fault is not None:
         line = f", line {evidence.fault.line}" if evidence.fault.line is not None else ""
-        yield f"{evidence.fault.phase}{line}: {evidence.fault.message}"
+        said = evidence.fault.message
+        yield (
+            f"{evidence.fault.phase}{line}: {said}" if said != check.message else f"phase: {evidence.fault.phase}{line}"
+        )
     mismatch = evidence.mismatch
     if mismatch is not None and (mismatch.expected_text or mismatch.got_text):
         yield f"right: {mismatch.expected_text}; got: {mismatch.got_text}"

@@ -70,5 +70,5 @@ def _explanation(explanation: Explanation) -> Iterator[str]:
 
 def _source(excerpt: Excerpt) -> Iterator[str]:
     # An indented block cannot be closed early by what stands in it.
-    yield from (f"    {line}" for line in excerpt.lines)
+    yield from (f"    {line}" for line, _ in excerpt.lines())
     yield ""

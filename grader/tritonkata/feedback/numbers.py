@@ -10,6 +10,7 @@ from tritonkata.model.report import Case, Mismatch
 DIGITS = 5
 _MOST_DIGITS = 17
 _GROUP_FROM = 10_000
+_MANY = 1e6
 
 Number = int | float | str
 
@@ -38,6 +39,11 @@ def pair(expected: Number, got: Number) -> tuple[str, str]:
         if left != right:
             break
     return left, right
+
+
+def times(factor: float) -> str:
+    """`35.1 times`; beyond a million the number itself says nothing more."""
+    return f"{number(factor, 3)} times" if factor < _MANY else "more than a million times"
 
 
 def pairs(mismatch: Mismatch | None) -> tuple[tuple[str, str, str], ...]:

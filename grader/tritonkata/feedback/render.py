@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tritonkata.feedback import summary
 from tritonkata.feedback.clean import escape_markdown
 from tritonkata.feedback.excerpt import Excerpt, excerpt, fault_line
 from tritonkata.feedback.templates import SUFFIX, TemplateProblem, mistake_summary, render, template_names
@@ -85,7 +86,9 @@ def _needs_words(check: CheckResult, report: Report) -> bool:
     # What ended everything is said once, not once more by the check that met it.
     if report.fault is not None and check.evidence.fault == report.fault:
         return False
-    return check.verdict != "skipped" or check.evidence.fault is not None
+    fault = check.evidence.fault
+    # What was not run because of the checks before it says so in the table already.
+    return check.verdict != "skipped" or (fault is not None and fault.phase != "protocol")
 
 
 def _key(check: CheckResult) -> tuple[str, ...]:
@@ -95,8 +98,9 @@ def _key(check: CheckResult) -> tuple[str, ...]:
         return (check.verdict,)
     mismatch, fault = check.evidence.mismatch, check.evidence.fault
     kind = mismatch.kind if mismatch else ""
-    # A load fault and a fault in a kernel have different next steps.
-    place = (fault.phase, fault.operation, str(fault_line(fault))) if fault else ()
+    # A load fault and a fault in a kernel have different next steps; on which line of a loop time ran out is chance.
+    line = str(fault_line(fault)) if check.verdict != "timeout" else ""
+    place = (fault.phase, fault.operation, line) if fault else ()
     return (check.verdict, "", kind, *place)
 
 
@@ -138,6 +142,7 @@ def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: s
         "known": _known(check, kata),
         "kata": kata,
         "report": report,
+        "lacks_gpu": summary.lacks_gpu(evidence.fault),
     }
     headline, body = _words(check, context, kata)
     return Explanation(

@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from tritonkata.feedback.clean import one_line
 from tritonkata.feedback.numbers import number, plural
 from tritonkata.model.course import Kata
+from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Resources
 from tritonkata.model.report import CheckResult, Report, TrafficReport
 
 GOLD_FRACTION_OF_COPY = 0.9
 _MOST_KERNELS = 3
+# How the GPU engine's message begins where it finds no card.
+_NO_GPU = "no GPU can be used"
 _SOURCES = {
     "interpreter": "counted exactly by the interpreter",
     "cupti": "measured on the GPU by CUPTI",
@@ -33,6 +36,11 @@ def skipped(report: Report) -> tuple[CheckResult, ...]:
     return tuple(check for check in report.checks if check.verdict == "skipped")
 
 
+def lacks_gpu(fault: Fault | None) -> bool:
+    """Whether the engine was asked for a GPU that is not there: nobody's mistake, and nothing to report."""
+    return fault is not None and fault.verdict == "grader_error" and fault.message.startswith(_NO_GPU)
+
+
 def engine_line(report: Report) -> str:
     """Engine, device, compile target, seed."""
     engine = report.engine
@@ -49,6 +57,8 @@ def outcome_line(report: Report) -> str:
     """How it went, in one sentence that claims no more than what ran."""
     wrong, left = failed(report), skipped(report)
     passed = len(report.checks) - len(wrong) - len(left)
+    if lacks_gpu(report.fault):
+        return "Nothing was graded: no GPU can be used here."
     if report.verdict == "grader_error":
         return "The grader failed; this says nothing about your submission."
     if report.verdict == "error" or not report.checks:
@@ -75,7 +85,8 @@ def next_medal_line(report: Report, kata: Kata) -> str:
         return ""
     if report.medal == "none":
         values = [check for check in wrong if check.verdict != "over_budget"]
-        missing = f"Bronze asks for every check but the traffic budget: {len(values)} to go."
+        unknown = f", and {len(left)} not run yet" if left else ""
+        missing = f"Bronze asks for every check but the traffic budget: {len(values)} to go{unknown}."
         return missing if values else _not_run("Bronze", left)
     if report.medal == "bronze":
         return f"Silver asks for every check: {_names(wrong)} still to pass." if wrong else _not_run("Silver", left)

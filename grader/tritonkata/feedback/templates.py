@@ -28,6 +28,7 @@ _IDENTIFIER = re.compile(r"[a-z0-9_]+")
 # Private-use characters mark where data begins and ends; `clean` escapes them in the data itself.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _DATA = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_ALLOCATION = re.compile(r"(\w{1,40})\[(\d{1,9})\](?: \(line (\d{1,9})\))?", re.ASCII)
 _UNESCAPED_TICK = re.compile(r"(?<!\\)`")
 
 
@@ -131,6 +132,19 @@ def _code(value: object) -> Markdown:
     return Markdown(f"`{text} `" if text.endswith("\\") else f"`{text}`" if text else "")
 
 
+def _tensor(name: str) -> Markdown:
+    """A parameter by its name, an allocation by what made it: `empty[0] (line 23)` is no name of the learner's."""
+    made = _ALLOCATION.fullmatch(name)
+    if made is None:
+        return Markdown("the result") if name == "result" else _code(name)
+    operation, number, line = made.groups()
+    if operation == "result":
+        return Markdown(f"result {int(number)} of the call")
+    where = f"in line {int(line)}" if line else f"in call {int(number) + 1} of it" if int(number) else ""
+    word = operation if operation.startswith("new_") else f"torch.{operation}"
+    return Markdown(f"the tensor that {_code(word)} made {where}".rstrip())
+
+
 def _number_table(mismatch: Mismatch | None) -> Markdown:
     rows = numbers.pairs(mismatch)
     lines = [f"| {column} | {escape_markdown(right)} | {escape_markdown(got)} |" for column, right, got in rows]
@@ -146,4 +160,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "described": numbers.described,
     "code": _code,
     "pair_table": _number_table,
+    "tensor": _tensor,
+    "times": numbers.times,
 }

@@ -18,6 +18,7 @@ from tritonkata.model.report import CheckResult, Report
 
 MAX_WIDTH = 100
 EXPLANATIONS = 3
+_SOURCE_INDENT = " " * 5
 _MARKS = {"pass": ("pass", "green"), "skipped": ("skip", "dim"), "grader_error": ("ERR", "magenta")}
 _FAILED = ("FAIL", "bold red")
 _OUTCOME_STYLES = {"pass": "bold green", "fail": "bold red", "error": "bold red", "grader_error": "bold magenta"}
@@ -128,10 +129,9 @@ def _concerned(console: Console, explanation: Explanation, width: int) -> Iterat
 
 
 def _source_line(console: Console, excerpt: Excerpt, width: int) -> Iterator[Text]:
-    source, marker = excerpt.lines
-    for text, style in ((source, "cyan"), (marker, "bold red")):
-        line = encodable(console, Text("     " + text, style=style))
-        # Wrapped, the marker would point at nothing.
+    for text, is_marker in excerpt.lines(width - len(_SOURCE_INDENT)):
+        line = encodable(console, Text(_SOURCE_INDENT + text, style="bold red" if is_marker else "cyan"))
+        # An escape for what the console cannot show may have made it longer.
         line.truncate(width, overflow="crop")
         yield line
 

@@ -147,8 +147,13 @@ def assert_form(got: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Non
         strides = tuple(stride // got.dtype.itemsize for stride in got.strides)
         wrong = Mismatch(kind="strides", expected_text="contiguous", got_text=f"strides {strides}")
     if wrong is not None:
-        message = f"the result's {wrong.kind} is {wrong.got_text}, it must be {wrong.expected_text}"
+        message = f"the result {_form(wrong)}, it must be {wrong.expected_text}"
         raise CheckFailed("invalid_output", message, Evidence(mismatch=wrong))
+
+
+def _form(wrong: Mismatch) -> str:
+    # "has strides (2000, 2)" carries its noun already.
+    return f"has {wrong.got_text}" if wrong.kind == "strides" else f"has the {wrong.kind} {wrong.got_text}"
 
 
 def excess(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> Float64s:

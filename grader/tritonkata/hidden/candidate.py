@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from tritonkata.engine.arrays import spec_of
@@ -70,7 +69,7 @@ class Candidate:
         chosen = self._entry(entry)
         observation = self._observed(chosen, arguments, self.engine.access(chosen, arguments))
         if observation.fault is not None and observation.fault.verdict == "skipped":
-            pytest.skip(observation.fault.message)
+            raise CandidateFault(observation.fault)
         return observation
 
     def compile(self, *arguments: Array, entry: str | None = None) -> None:
@@ -122,5 +121,6 @@ def _assert_results(observation: Observation, entry: Entry, first: Array) -> Non
         assert_form(output, shape, dtype)
     if observation.unwritten:
         hole = observation.unwritten[0]
-        message = f"{hole.count} elements of the result were never written, first at {hole.first}"
+        what = "one element was" if hole.count == 1 else f"{hole.count} elements were"
+        message = f"{what} never written in the result, first at {hole.first}"
         raise CheckFailed("uninitialised_read", message, Evidence(unwritten=observation.unwritten))

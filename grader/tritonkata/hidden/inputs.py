@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tritonkata.engine.arrays import numpy_dtype
+
 DTYPES = ("float32", "float16", "bfloat16")
 Array = NDArray[Any]
-
-_NUMPY_DTYPES: dict[str, Any] = {"bfloat16": ml_dtypes.bfloat16}
-
-
-def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The NumPy dtype of a dtype's name; bfloat16 comes from ml_dtypes."""
-    dtype: np.dtype[Any] = np.dtype(_NUMPY_DTYPES.get(name, name))
-    return dtype
 
 
 def as_dtype(values: ArrayLike, dtype: str) -> Array:

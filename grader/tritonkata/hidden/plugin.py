@@ -19,7 +19,7 @@ import pytest
 
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
-from tritonkata.hidden.asserts import CheckFailed, TrafficLedger, ledger
+from tritonkata.hidden.asserts import CandidateFault, CheckFailed, TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, case_of
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
@@ -184,7 +184,7 @@ class HiddenTests:
         calls = self._candidate.calls
         last = calls[-1] if calls and calls[-1].check == outcome.mark.name else None
         outcome.call = last
-        if isinstance(error, CheckFailed) and error.verdict == "skipped":
+        if isinstance(error, CandidateFault) and error.fault.verdict == "skipped" and error.fault.phase == "kernel":
             # A limit of the engine, and not a mistake: it takes no points.
             outcome.absent = error.message
         elif isinstance(error, CheckFailed):

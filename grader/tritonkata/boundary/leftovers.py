@@ -1,0 +1,170 @@
+"""What a worker without a sandbox may leave behind: processes, and its folder of temporary files.
+
+A submission can start processes that leave the worker's group and session.
+Linux hands a process whose parent has ended to the nearest ancestor that asked
+for such orphans. The worker asks, and so does this process while a worker
+runs, so that all of them stay below one of the two.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+END_SECONDS = 10.0
+_PAUSE_SECONDS = 0.002
+_FOLDER_PREFIX = "kata-worker-"
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class _Process:
+    pid: int
+    parent: int
+    group: int
+    session: int
+    has_ended: bool
+
+
+class _Adoption:
+    """The workers of this process, which are no orphans, and how many of them may leave some."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._workers: set[int] = set()
+        self._unsandboxed: set[int] = set()
+
+    def start(self, start: Callable[[], subprocess.Popen[bytes]], *, sandboxed: bool) -> subprocess.Popen[bytes]:
+        """Start a worker, so that no other thread takes it for an orphan."""
+        with self._lock:
+            if not sandboxed:
+                _ask_for_orphans(True)
+            try:
+                worker = start()
+                self._workers.add(worker.pid)
+                if not sandboxed:
+                    self._unsandboxed.add(worker.pid)
+                return worker
+            finally:
+                _ask_for_orphans(bool(self._unsandboxed))
+
+    def forget(self, worker: int) -> None:
+        """Note that a worker and everything it started has ended."""
+        with self._lock:
+            self._workers.discard(worker)
+            self._unsandboxed.discard(worker)
+            _ask_for_orphans(bool(self._unsandboxed))
+
+    def orphans(self) -> list[_Process]:
+        """Adopted processes. A worker has a session of its own, so what comes from one is never in this process's."""
+        with self._lock:
+            own, session = os.getpid(), os.getsid(0)
+            return [
+                process
+                for process in _processes()
+                if process.parent == own and process.session != session and process.pid not in self._workers
+            ]
+
+
+ADOPTION = _Adoption()
+
+
+def end_with_descendants(worker: subprocess.Popen[bytes]) -> None:
+    """Kill a worker and every process that came from it, in whatever group or session, and reap them."""
+    # Stopped it starts nothing more, and still adopts what its children leave.
+    worker.send_signal(signal.SIGSTOP)
+    _kill_until_none(lambda: _below(worker.pid) if worker.poll() is None else [])
+    worker.kill()
+    worker.wait(END_SECONDS)
+    # What a worker that had ended by itself left, and the ended children that it never waited for.
+    _kill_until_none(ADOPTION.orphans)
+    for process in ADOPTION.orphans():
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+
+
+def make_folder() -> Path:
+    """A folder for one worker's temporary files, named after this process."""
+    return Path(tempfile.mkdtemp(prefix=f"{_FOLDER_PREFIX}{_namespace()}-{os.getpid()}-"))
+
+
+def remove_stale_folders() -> None:
+    """Remove the folders of this user whose process was killed before it could do so."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}{_namespace()}-*-*"):
+        owner = folder.name.removeprefix(_FOLDER_PREFIX).split("-")[1]
+        with contextlib.suppress(OSError):
+            if owner.isdigit() and folder.lstat().st_uid == os.geteuid() and not _exists(int(owner)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill_until_none(find: Callable[[], list[_Process]]) -> None:
+    """A process that forks while the list is read shows in the next one."""
+    deadline = time.monotonic() + END_SECONDS
+    while alive := [process for process in find() if not process.has_ended]:
+        for process in alive:
+            _kill(process)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _kill(process: _Process) -> None:
+    # The whole group first: one that forks and ends all the time is never there any more under the number that was
+    # read. Of another session than this process's, it cannot be in this process's group.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if process.group > 1 and process.group != os.getpgrp():
+            os.killpg(process.group, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def _below(top: int) -> list[_Process]:
+    children: dict[int, list[_Process]] = {}
+    for process in _processes():
+        children.setdefault(process.parent, []).append(process)
+    found: list[_Process] = []
+    parents = [top]
+    while parents:
+        below = children.pop(parents.pop(), [])
+        found += below
+        parents += [process.pid for process in below]
+    return found
+
+
+def _processes() -> Iterator[_Process]:
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                # The name in brackets may hold anything; the fields follow its last bracket.
+                state, *numbers = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[:4]
+                parent, group, session = map(int, numbers)
+                yield _Process(int(name), parent, group, session, state in "ZX")
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _namespace() -> int:
+    """Process ids mean something in their namespace alone; containers may share a folder for temporary files."""
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
+def _ask_for_orphans(wanted: bool) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)

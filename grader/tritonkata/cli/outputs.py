@@ -1,0 +1,84 @@
+"""The files that `kata check` writes besides what it prints."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tritonkata.cli.common import Problem, shown
+from tritonkata.model.report import Report
+
+
+class Outputs:
+    """The targets of `--junit` and `--report`, each of which may be None."""
+
+    def __init__(self, junit: Path | None, report: Path | None) -> None:
+        self._targets: list[tuple[str, Path, Callable[[Report, Path], None]]] = []
+        if report is not None:
+            self._targets.append(("--report", report, _write_json))
+        if junit is not None:
+            self._targets.append(("--junit", junit, _write_junit))
+
+    def refuse_unwritable(self) -> None:
+        """Find out before the grading, which takes a while.
+
+        Raises:
+            Problem: a target cannot be written.
+        """
+        for option, path, _ in self._targets:
+            if not path.absolute().parent.is_dir():
+                raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
+            try:
+                (_try_beside if option == "--junit" else _try)(path)
+            except OSError as error:
+                raise Problem(_why(option, path, error)) from error
+
+    def write(self, report: Report) -> str | None:
+        """Write what was asked for; returns why a target was not written."""
+        for option, path, write in self._targets:
+            try:
+                write(report, path)
+            except OSError as error:
+                return f"{_why(option, path, error)}."
+        return None
+
+
+def as_json(report: Report) -> str:
+    """The report as it is printed and written."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+
+
+def _write_json(report: Report, path: Path) -> None:
+    path.write_text(as_json(report) + "\n", encoding="utf-8")
+
+
+def _write_junit(report: Report, path: Path) -> None:
+    from tritonkata.feedback.junit import write
+
+    write(report, path)
+
+
+def _try(path: Path) -> None:
+    """Open `path` for writing, and leave everything as it was."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # the open of a pipe waits for a reader, and that of a device may do something
+    existed = path.exists()
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666))
+    if not existed:
+        path.resolve().unlink(missing_ok=True)
+
+
+def _try_beside(path: Path) -> None:
+    """A file that is written whole or not at all is made beside its target first."""
+    _try(path)
+    if path.is_file() or not path.exists():
+        with tempfile.TemporaryFile(dir=path.absolute().parent):
+            pass
+
+
+def _why(option: str, path: Path, error: OSError) -> str:
+    return f"{option}: {shown(path)} cannot be written ({error.strerror}); choose another file"

@@ -1,0 +1,186 @@
+"""Without a sandbox: what a submission started, and its files, are gone when its worker or the controller is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tritonkata.boundary import leftovers
+from tritonkata.boundary import process as processes
+
+WAIT_SECONDS = 60.0
+PRELUDE = """
+import ctypes, os, subprocess, sys, time
+from tritonkata.worker import bootstrap
+bootstrap.enter()
+libc = ctypes.PyDLL(None)
+name = sys.argv[0]
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)", os.path.basename(name)[:-3]]
+def ready():
+    open(os.path.join(os.path.dirname(name), "ready"), "w").close()
+def leave():
+    os.setsid()
+    for descriptor in range(256):
+        try: os.close(descriptor)
+        except OSError: pass
+"""
+WAYS_TO_STAY = {
+    "in a session of its own": "subprocess.Popen(SLEEP, start_new_session=True); ready(); time.sleep(600)",
+    "orphan": """
+code = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
+subprocess.run([sys.executable, "-c", code, *SLEEP], start_new_session=True); ready(); time.sleep(600)
+""",
+    "native daemon": """
+if libc.fork() == 0:
+    leave()
+    if libc.fork() == 0:
+        ready(); time.sleep(600)
+    os._exit(0)
+time.sleep(600)
+""",
+    "orphan of a worker that ended": "subprocess.Popen(SLEEP, start_new_session=True); ready(); os._exit(0)",
+    "orphan that the worker refuses": """
+libc.prctl(36, 0, 0, 0, 0)
+code = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
+subprocess.run([sys.executable, "-c", code, *SLEEP], start_new_session=True); ready(); time.sleep(600)
+""",
+    "forks and ends all the time": """
+if libc.fork() == 0:
+    leave(); ready()
+    while True:
+        if libc.fork(): os._exit(0)
+time.sleep(600)
+""",
+    "stopped": """
+import signal
+if libc.fork() == 0:
+    leave(); ready(); os.kill(os.getpid(), signal.SIGSTOP); time.sleep(600)
+time.sleep(600)
+""",
+}
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def running(word: str) -> list[str]:
+    """The command lines of living processes that hold `word`."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if word in command:
+                found.append(command)
+    return found
+
+
+def worker_that(code: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> tuple[processes.WorkerProcess, str]:
+    """A worker without a sandbox that runs `code` after its first steps, and a word of its command line."""
+    module = f"misbehaving_{os.getpid()}_{abs(hash(code))}"
+    folder.mkdir()
+    (folder / f"{module}.py").write_text(PRELUDE + code)
+    monkeypatch.setattr(processes, "make_folder", lambda: folder)
+    return processes.start_untrusted(module, bubblewrap=None), module
+
+
+@pytest.mark.parametrize("way", WAYS_TO_STAY)
+def test_ending_a_worker_ends_whatever_it_started(way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    worker, word = worker_that(WAYS_TO_STAY[way], monkeypatch, tmp_path / "worker")
+    wait_for((tmp_path / "worker" / "ready").exists, worker.output())
+    worker.end()
+    assert running(word) == []
+    assert not (tmp_path / "worker").exists()
+
+
+def test_other_processes_and_workers_are_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    code = "ready(); time.sleep(600)"
+    other, _ = worker_that(code, monkeypatch, tmp_path / "other")
+    own = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    worker, _ = worker_that(code, monkeypatch, tmp_path / "worker")
+    for name in ("worker", "other"):
+        wait_for((tmp_path / name / "ready").exists, worker.output() + other.output())
+    try:
+        worker.end()
+        assert own.poll() is None
+        assert other.is_running
+    finally:
+        other.end()
+        own.kill()
+        own.wait()
+
+
+def controller(code: str, folder: Path) -> subprocess.Popen[str]:
+    """Another controller, whose temporary files lie in `folder`; it has said a line when this returns."""
+    prelude = "import time, sys\nfrom pathlib import Path\nfrom tritonkata.boundary import process\n"
+    started = subprocess.Popen(
+        [sys.executable, "-c", prelude + code],
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline().strip() == "started"
+    return started
+
+
+def test_killing_the_controller_ends_the_worker_and_what_it_forked(tmp_path: Path) -> None:
+    word = f"misbehaving_{os.getpid()}_killed"
+    folder = tmp_path / "worker"
+    folder.mkdir()
+    (folder / f"{word}.py").write_text(PRELUDE + "if os.fork() == 0: ready()\ntime.sleep(600)\n")
+    code = (
+        f"folder = Path({str(folder)!r})\nprocess.make_folder = lambda: folder\n"
+        f"worker = process.start_untrusted({word!r}, bubblewrap=None)\n"
+        "while not (folder / 'ready').exists(): time.sleep(0.01)\n"
+        "print('started', flush=True); time.sleep(600)"
+    )
+    with controller(code, tmp_path) as started:
+        assert len(running(f"-m\0{word}")) == 2
+        started.kill()
+    wait_for(lambda: running(f"-m\0{word}") == [], "a process outlived the controller")
+
+
+def test_the_folder_of_a_killed_controller_is_removed_by_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    code = (
+        "worker = process.start_untrusted('tritonkata.worker.interpreter', bubblewrap=None)\n"
+        "print('started', flush=True); time.sleep(600)"
+    )
+    (tmp_path / "kata-worker-notes").mkdir()
+    with controller(code, tmp_path) as killed, controller(code, tmp_path) as alive:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        assert len(list(tmp_path.glob("kata-worker-*-*-*"))) == 2
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        leftovers.remove_stale_folders()
+        (left,) = tmp_path.glob("kata-worker-*-*-*")
+        assert f"-{alive.pid}-" in left.name
+        alive.kill()
+    assert (tmp_path / "kata-worker-notes").is_dir()
+
+
+def test_a_worker_that_nobody_ended_goes_when_the_controller_ends(tmp_path: Path) -> None:
+    code = (
+        "worker = process.start_untrusted('tritonkata.worker.interpreter', bubblewrap=None)\n"
+        "print('started', flush=True); sys.exit(print(worker.pid))"
+    )
+    with controller(code, tmp_path) as started:
+        assert started.stdout is not None
+        pid = int(started.stdout.read())
+    assert not Path(f"/proc/{pid}").exists()
+    assert list(tmp_path.glob("kata-worker-*")) == []
