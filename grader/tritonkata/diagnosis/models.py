@@ -18,6 +18,8 @@ Truth = Callable[[Call], tuple[Array, ...]]
 
 CASES_COMPARED = 24
 ELEMENTS_COMPARED = 1 << 20
+FEW = 8
+"""One in so many right outputs may contradict a model that is accepted."""
 RELATIVE = {"float32": 2e-4, "float16": 4e-3, "bfloat16": 3.2e-2}
 ABSOLUTE = {"float32": 1e-30, "float16": 1.2e-7, "bfloat16": 1e-30}
 
@@ -56,17 +58,18 @@ def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call],
     """The models that more calls speak for than against, best first.
 
     For a model speak the wrong outputs that it reproduces. Against it speak
-    the right outputs that it would have got wrong, and the wrong outputs that no model
-    reproduces: where most of them are a riddle, one that fits does so by chance. A file may hold
-    two mistakes, so what the best model does not explain is judged again without it. Of
-    two models that are as good, the one that stands earlier in the file wins.
+    the right outputs that it would have got wrong (a few among many do not, since a learner's variant
+    need not be the author's), and the wrong outputs that no model reproduces:
+    where most are a riddle, one that fits does so by chance. A file may hold two
+    mistakes, so what the best model does not explain is judged again without it. Of two models
+    that are as good, the one that stands earlier in the file wins.
     """
     wrong = [call for call in wrong if _is_comparable(call)][:CASES_COMPARED]
     right = [call for call in right if _is_comparable(call)][:CASES_COMPARED]
     table = {model: frozenset(id(call) for call in wrong if _explains(model, call, truth)) for model in models}
     left = frozenset(id(call) for call in wrong)
     riddles = len(left - frozenset().union(*table.values()))
-    against = {model: riddles + sum(_contradicts(model, call) for call in right) for model in table if table[model]}
+    against = {model: riddles + _opposition(model, right) for model in table if table[model]}
     found: list[Match] = []
     while left and against:
         best = max(against, key=lambda model: len(table[model] & left) - against[model])
@@ -76,6 +79,12 @@ def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call],
         found.append(Match(best, explained))
         left -= explained
     return found
+
+
+def _opposition(model: WrongModel, right: list[Call]) -> int:
+    """How many right outputs speak against the model; none if they are few among many."""
+    count = sum(_contradicts(model, call) for call in right)
+    return 0 if count * FEW <= len(right) else count
 
 
 def _is_comparable(call: Call) -> bool:
