@@ -69,10 +69,11 @@ def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call],
     table = {model: frozenset(id(call) for call in wrong if _explains(model, call, truth)) for model in models}
     left = frozenset(id(call) for call in wrong)
     riddles = len(left - frozenset().union(*table.values()))
-    against = {model: riddles + _opposition(model, right) for model in table if table[model]}
+    contradicted = {model: sum(_contradicts(model, call) for call in right) for model in table if table[model]}
+    against = {model: riddles + _opposition(count, len(right)) for model, count in contradicted.items()}
     found: list[Match] = []
     while left and against:
-        best = max(against, key=lambda model: len(table[model] & left) - against[model])
+        best = max(against, key=lambda model: (len(table[model] & left) - against[model], -contradicted[model]))
         explained = table[best] & left
         if len(explained) <= against.pop(best):
             break
@@ -81,10 +82,9 @@ def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call],
     return found
 
 
-def _opposition(model: WrongModel, right: list[Call]) -> int:
-    """How many right outputs speak against the model; none if they are few among many."""
-    count = sum(_contradicts(model, call) for call in right)
-    return 0 if count * FEW <= len(right) else count
+def _opposition(contradicted: int, right: int) -> int:
+    """How many right outputs count against a model; none if they are few among many."""
+    return 0 if contradicted * FEW <= right else contradicted
 
 
 def _is_comparable(call: Call) -> bool:
