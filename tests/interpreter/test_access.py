@@ -22,6 +22,7 @@ def run(x):
 LOAD = "x_ptr + row * n_cols + cols, mask=mask, other=0.0"
 STORE = "y_ptr + row * n_cols + cols, x, mask=mask"
 PRELUDE_LINES = 4
+ALLOCATED = PRELUDE_LINES + 11
 
 
 def copy(load: str = LOAD, store: str = STORE, grid: str = "x.shape[0]") -> str:
@@ -55,7 +56,12 @@ def test_load_before_the_start(worker):
 def test_store_past_the_end(worker):
     fault = worker.fault(copy(store="y_ptr + row * n_cols + cols, x", grid="1"), {"x": X[:1]})
     assert fault.verdict == "out_of_bounds"
-    assert (fault.access.operation, fault.access.tensor, fault.access.element) == ("store", "empty_like[0]", 5)
+    assert (fault.access.operation, fault.access.tensor, fault.access.element) == (
+        "store",
+        f"empty_like[0] (line {ALLOCATED})",
+        5,
+    )
+    assert f"empty_like[0] (line {ALLOCATED})" in fault.message
 
 
 def test_store_past_a_row_that_stays_inside_is_no_access_fault(worker):
@@ -96,7 +102,9 @@ def test_atomics_work_and_count(worker):
 
 def test_read_of_memory_nobody_wrote(worker):
     fault = worker.fault(copy(load="y_ptr + row * n_cols + cols, mask=mask"), {"x": X})
-    assert (fault.verdict, fault.access.tensor, fault.access.element) == ("uninitialised_read", "empty_like[0]", 0)
+    assert (fault.verdict, fault.access.tensor, fault.access.element) == (
+        "uninitialised_read", f"empty_like[0] (line {ALLOCATED})", 0,
+    )  # fmt: skip
     assert (fault.access.row, fault.access.column) == (0, 0)
 
 

@@ -175,7 +175,20 @@ def test_a_refusal_that_the_submission_catches_still_counts(worker):
 
 
 @pytest.mark.parametrize(
-    ("grid", "told"), [("(-1,)", "-1"), ("(1.5,)", "1.5"), ("('1',)", "'1'"), ("(None,)", "None"), ("()", "0 entries")]
+    ("grid", "told"),
+    [
+        ("(-1,)", "-1"),
+        ("(1.5,)", "1.5"),
+        ("('1',)", "'1'"),
+        ("(None,)", "grid[0] is None"),
+        ("()", "0 entries"),
+        ("(1, 1, 1, 1)", "4 entries"),
+        ("5", "the grid is 5, and must be a tuple: (5,)"),
+        ("None", "the grid is None, and must be a tuple"),
+        ("1.5", "the grid is 1.5, and must be a tuple"),
+        ("lambda meta: None", "the function for the grid returned None, and must be a tuple"),
+        ("lambda meta: 5", "the function for the grid returned 5, and must be a tuple: (5,)"),
+    ],
 )
 def test_bad_grids(worker, grid, told):
     fault = worker.fault(KERNEL + f"def run(x):\n    double[{grid}](x, x, 1, BLOCK=8)\n    return x\n", {"x": X})
@@ -192,11 +205,12 @@ def test_an_empty_grid_launches_nothing(worker):
 
 
 RESULTS = {
-    "None": "None",
-    "1.0": "float",
+    "None": "run returned None, not a tensor: is the return statement missing?",
+    "1.0": "run returned a float, not a tensor",
     "__import__('numpy').zeros(3)": "numpy.ndarray",
     "torch.zeros(3)": "CPU",
-    "(x, 3)": "result 1 is a int",
+    "(x, 3)": "value 2 of 2 that run returned is an int, not a tensor",
+    "[x, None]": "value 2 of 2 that run returned is None, not a tensor",
 }
 
 

@@ -253,6 +253,32 @@ def test_bfloat16_arithmetic_without_a_cast(worker, expression, function):
     np.testing.assert_array_equal(y.astype(np.float32), function(x).astype(np.float32))
 
 
+def tree_sum(x):
+    """Neighbours added until one is left, each sum rounded to bfloat16."""
+    x = np.concatenate([x, np.zeros((x.shape[0], 8 - x.shape[1]), x.dtype)], axis=1)
+    while x.shape[1] > 1:
+        x = (x[:, ::2].astype(np.float32) + x[:, 1::2].astype(np.float32)).astype(x.dtype)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("expression", "function"),
+    [
+        ("x * 0 + tl.sum(x, 0)", tree_sum),
+        ("x * 0 + tl.sum(x)", tree_sum),
+        ("x * 0 + tl.sum(x, 0, keep_dims=True)", tree_sum),
+        ("x * 0 + tl.sum(x[None, :], 1)", tree_sum),
+        ("x * 0 + tl.sum(tl.sum(x[:, None], 1), 0)", tree_sum),
+        ("x * 0 + tl.reduce(x, 0, tl.standard._elementwise_max)", lambda x: x.max(axis=1, keepdims=True, initial=0)),
+        ("x * 0 + tl.reduce(x, 0, tl.standard._elementwise_min)", lambda x: x.min(axis=1, keepdims=True, initial=0)),
+    ],
+)
+def test_bfloat16_reductions_without_a_cast(worker, expression, function):
+    x = np.linspace(-40, 33, 21, dtype=np.float32).reshape(3, 7).astype(ml_dtypes.bfloat16)
+    _, (y,) = worker.run(elementwise(expression), {"x": x})
+    np.testing.assert_array_equal(y.astype(np.float32), np.broadcast_to(function(x).astype(np.float32), x.shape))
+
+
 def test_float_arguments_have_32_bits(worker):
     source = (
         elementwise("x * scale")

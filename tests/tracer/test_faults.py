@@ -79,14 +79,23 @@ def on_cpu(x):
     kernel[(1,)](x, torch.empty(16), 1, 1, 1, BLOCK=16)
 
 
-RESULTS = [None, 1.0, np.zeros(3), torch.zeros(3), "y", [None], torch.empty(3, device="cuda", dtype=torch.float64)]
+RESULTS = [
+    None, 1.0, np.zeros(3), torch.zeros(3), "y", [None], torch.empty(3, device="cuda", dtype=torch.float64), 7,
+]
 
 
 def result(x):
     return RESULTS[x.shape[0]]
 
 
-GRIDS = [(None,), (1.5,), ("1",), (True,), (-1,), (1, 70000), 5, (1, 1, 2 ** 40)]
+def pair(x):
+    return torch.empty_like(x), None
+
+
+GRIDS = [
+    (None,), (1.5,), ("1",), (True,), (-1,), (1, 70000), 5, (1, 1, 2 ** 40),
+    -1, None, 1.5, (), (1, 1, 1, 1), lambda meta: None, lambda meta: 5, lambda meta: (1, 1, 1, 1), [2, None],
+]
 
 
 def grid(x):
@@ -108,6 +117,10 @@ def exits(x):
 
 def interrupts(x):
     raise KeyboardInterrupt
+
+
+def asserts(x):
+    assert x.shape[0] == 0
 
 
 def bad_view(x):
@@ -232,7 +245,20 @@ def test_a_launch_for_every_row_is_refused(host: Session) -> None:
 
 @pytest.mark.parametrize(
     ("place", "words"),
-    list(enumerate(["None", "float", "numpy.ndarray", "cpu", "str", "value 1", "float64"])),
+    list(
+        enumerate(
+            [
+                "result returned None, not a tensor: is the return statement missing?",
+                "a float",
+                "numpy.ndarray",
+                "cpu",
+                "a str",
+                "value 1 of 1 that result returned is None, not a tensor",
+                "float64",
+                "an int, not a tensor",
+            ]
+        )
+    ),
 )
 def test_wrong_results(host: Session, place: int, words: str) -> None:
     found = fault(host, "result", place)
@@ -240,14 +266,25 @@ def test_wrong_results(host: Session, place: int, words: str) -> None:
     assert words in found.message
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    list(enumerate(["grid[0] is None", "1.5", "'1'", "True", "-1", "grid[1] is 70000", "int", "grid[2]"])),
-)
+def test_a_wrong_result_beside_a_right_one(host: Session) -> None:
+    message = fault(host, "pair").message
+    assert message == "value 2 of 2 that pair returned is None, not a tensor"
+
+
+BAD_GRIDS = [
+    *("grid[0] is None", "1.5", "'1'", "True", "-1", "grid[1] is 70000", "the grid is 5, and must be a tuple: (5,)"),
+    *("grid[2]", "the grid is -1, and must be a tuple", "the grid is None, and must be a tuple", "the grid is 1.5"),
+    *("0 entries", "4 entries", "the function for the grid returned None, and must be a tuple"),
+    *("the function for the grid returned 5, and must be a tuple: (5,)", "4 entries", "grid[1] is None"),
+]
+
+
+@pytest.mark.parametrize(("place", "words"), list(enumerate(BAD_GRIDS)))
 def test_bad_grids(host: Session, place: int, words: str) -> None:
     found = fault(host, "grid", place)
     assert (found.verdict, found.phase) == ("runtime_error", "host")
     assert words in found.message
+    assert "tuple" in found.advice
     assert found.line == line_of(HOST, "kernel[GRIDS[")
 
 
@@ -271,6 +308,17 @@ def test_host_code_that_raises(host: Session, entry: str, error: str, line: str)
     assert found.line == line_of(HOST, line)
 
 
+def test_a_cpu_tensor_is_told_from_the_devices_however_many_calls_there_were(host: Session) -> None:
+    for _ in range(150):
+        assert isinstance(host.trace(dense(4, 4)), Traced)
+    assert "on the device" in fault(host, "on_cpu").message
+
+
+def test_an_error_without_a_message_is_worded(host: Session) -> None:
+    assert fault(host, "interrupts").message == "the file raises it itself"
+    assert fault(host, "asserts").message == "the assertion does not hold"
+
+
 def test_a_fault_leaves_the_next_call_alone(host: Session) -> None:
     fault(host, "exits")
     assert isinstance(host.trace(dense(4, 4)), Traced)
@@ -279,6 +327,9 @@ def test_a_fault_leaves_the_next_call_alone(host: Session) -> None:
 BROKEN = (
     SOFTMAX
     + """
+import os
+
+
 @triton.jit
 def helper(x):
     return x + undefined_name
@@ -316,7 +367,47 @@ def no_allocator(x_ptr, n, BLOCK: tl.constexpr):
     d.store([0, 0], d.load([0, 0]) * 2.0)
 
 
-KERNELS = {"helper": calls_helper, "loop": loops, "assert": asserts, "greedy": greedy, "allocator": no_allocator}
+@triton.jit
+def ping(x, n):
+    return pong(x, n) + 1.0
+
+
+@triton.jit
+def pong(x, n):
+    return ping(x, n) - 1.0  # closes the circle
+
+
+@triton.jit
+def mutual(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, ping(tl.load(x_ptr), n))
+
+
+@triton.jit
+def itself(x_ptr, n, BLOCK: tl.constexpr):
+    itself(x_ptr, n, BLOCK)
+
+
+@triton.jit
+def chained(x_ptr, n, BLOCK: tl.constexpr):
+    total = top = 0.0
+    tl.store(x_ptr, total + top)
+
+
+KERNELS = {
+    "helper": calls_helper, "loop": loops, "assert": asserts, "greedy": greedy, "allocator": no_allocator,
+    "mutual": mutual, "itself": itself, "chained": chained,
+}
+
+
+def short(x):
+    # As on a machine that has no more room, processes or memory: the compiler meets it first.
+    import errno
+    from unittest.mock import patch
+
+    number = [errno.ENOSPC, errno.EAGAIN, errno.EMFILE, errno.ENOMEM][x.shape[0]]
+    with patch("builtins.open", side_effect=OSError(number, os.strerror(number))):
+        kernel[(1,)](x, x, 1, 1, 4, BLOCK=16 << x.shape[0])  # short
+    return x
 
 
 def entry(x):
@@ -344,6 +435,34 @@ def test_compile_errors_show_the_learners_line(broken: Session, place: int, line
     assert words.lower() in found.message.lower()
     assert "\n" not in found.message
     assert found.line == line_of(BROKEN, line)
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "words", "advice"),
+    [
+        (5, "# closes the circle", "ping calls itself", "loop"),
+        (6, "itself(x_ptr, n, BLOCK)", "itself calls itself", "loop"),
+        (7, "total = top = 0.0", "several names at once", "`total = 0.0`, then `top = 0.0`"),
+    ],
+)
+def test_what_kernels_cannot_say_is_explained(broken: Session, place: int, line: str, words: str, advice: str) -> None:
+    found = broken.fault(dense(place, 4))
+    assert (found.verdict, found.phase) == ("compile_error", "compile")
+    assert words in found.message
+    assert advice in found.advice
+    assert found.line == line_of(BROKEN, line)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), list(enumerate(["no room is left for files", "process", "files are open", "memory limit"]))
+)
+def test_a_machine_that_runs_short_is_no_compile_error(broken: Session, place: int, words: str) -> None:
+    reply = broken.trace(dense(place, 4), entry="short")
+    assert isinstance(reply, Failed), reply
+    assert reply.fault.verdict == "runtime_error"
+    assert words in reply.fault.message
+    assert "smaller blocks" not in reply.fault.advice
+    assert reply.fault.line == line_of(BROKEN, "# short")
 
 
 def test_more_shared_memory_than_the_card_has_is_a_compile_error(broken: Session) -> None:

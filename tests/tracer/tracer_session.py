@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,9 +55,9 @@ class Session:
     loaded: Loaded | Failed
     process: subprocess.Popen[bytes]
 
-    def trace(self, *arguments: TensorSpec, entry: str = "entry") -> Traced | Failed:
+    def trace(self, *arguments: TensorSpec, entry: str = "entry", seconds: float = 60.0) -> Traced | Failed:
         names = tuple(f"x{i}" if i else "x" for i in range(len(arguments)))
-        self.channel.send(Trace(entry, names, arguments), seconds=SECONDS)
+        self.channel.send(Trace(entry, names, arguments, seconds), seconds=SECONDS)
         return self.channel.receive(TracerReply, seconds=SECONDS).message
 
     def plan(self, *arguments: TensorSpec) -> LaunchPlan:
@@ -71,12 +72,20 @@ class Session:
 
 
 @contextlib.contextmanager
-def tracer(source: str, target: str = "sm_90", figures: DeviceFigures | None = None) -> Iterator[Session]:
+def tracer(
+    source: str, target: str = "sm_90", figures: DeviceFigures | None = None, load_seconds: float = 20.0
+) -> Iterator[Session]:
     """A process that has answered `Load` for `source`."""
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     read_here, write_there = os.pipe()
     read_there, write_here = os.pipe()
     command = [sys.executable, "-m", "tritonkata.worker.tracer", str(read_there), str(write_there)]
-    process = subprocess.Popen(command, pass_fds=(read_there, write_there), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        pass_fds=(read_there, write_there),
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": folder.name},
+    )
     os.close(read_there)
     os.close(write_there)
     channel = Channel(read_here, write_here)
@@ -84,8 +93,11 @@ def tracer(source: str, target: str = "sm_90", figures: DeviceFigures | None = N
         ready = channel.receive(TracerReply, seconds=SECONDS).message
         assert isinstance(ready, Ready)
         body = textwrap.dedent(source).encode()
-        channel.send(Load("answer.py", body, ("entry",), target, figures or DeviceFigures(), 20.0), seconds=SECONDS)
+        channel.send(
+            Load("answer.py", body, ("entry",), target, figures or DeviceFigures(), load_seconds), seconds=SECONDS
+        )
         yield Session(channel, channel.receive(TracerReply, seconds=SECONDS).message, process)
     finally:
         channel.close()
         process.wait(timeout=SECONDS)
+        folder.cleanup()

@@ -64,11 +64,15 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
 
 
 class Trace(msgspec.Struct, frozen=True, tag="trace"):
-    """Controller to tracer: call `entry` on stand-ins. Answered by `Traced` or `Failed`."""
+    """Controller to tracer: call `entry` on stand-ins. Answered by `Traced` or `Failed`.
+
+    A tracer whose call took longer than `seconds` answers with a timeout, and ends.
+    """
 
     entry: Name
     parameters: Names
     arguments: Specs
+    seconds: float = 60.0
 
 
 class Interpret(msgspec.Struct, frozen=True, tag="interpret"):

@@ -19,9 +19,10 @@ import msgspec
 
 from tritonkata.boundary.messages import Load
 from tritonkata.model.faults import Fault, Phase
+from tritonkata.worker.compiling import chained_assignment, compilation_fault
+from tritonkata.worker.wording import kind_of, one_line, shortage, text_of
 
 MODULE_NAME = "submission"
-MAX_MESSAGE = 300
 
 # Triton wraps what goes wrong inside a kernel in these; the cause is what helps.
 _WRAPPERS = frozenset({"InterpreterError"})
@@ -83,7 +84,7 @@ def _check_entry_point(module: ModuleType, name: str) -> None:
         message = f"{name} is a kernel, and the entry point must be a plain Python function"
         advice = f"Rename the kernel, and let `def {name}(...)` allocate the result and launch it."
     elif not callable(value):
-        message = f"{name} is a {type(value).__name__}, and the entry point must be a function"
+        message = f"{name} is {kind_of(value)}, and the entry point must be a function"
         advice = f"Define `def {name}(...)` at the top level of the file."
     else:
         return
@@ -104,20 +105,17 @@ def fault_of(error: BaseException, path: Path, phase: Phase) -> Fault:
             return _refused(link, phase, line)
     for link in reversed(chain):
         if type(link).__name__ in _COMPILATION_ERRORS:
-            return _compilation_fault(link, chain, path)
+            return compilation_fault(link, path, MODULE_NAME, line)
     cause = _telling(chain)
+    chained = chained_assignment(cause, path)
+    if chained is not None:
+        return chained
     if isinstance(cause, SyntaxError):
         message = cause.msg or "invalid syntax"
         own = cause.filename is None or Path(cause.filename) == path
         return Fault("compile_error", phase, one_line(message), type(cause).__name__, cause.lineno if own else line)
     message, advice = _explain(cause, phase)
     return Fault("runtime_error", phase, one_line(message), type(cause).__name__[:200], line, advice=advice)
-
-
-def one_line(text: str) -> str:
-    """`text` without line breaks and control characters, at most `MAX_MESSAGE` characters long."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text[:4000]).split())
-    return flat if len(flat) <= MAX_MESSAGE else flat[: MAX_MESSAGE - 3] + "..."
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -152,55 +150,29 @@ def _explain(error: BaseException, phase: Phase) -> tuple[str, str]:
     if isinstance(error, SystemExit):
         when = "when it is imported" if phase == "load" else "while it runs"
         return f"the file calls sys.exit {when}", "Remove the call, or move it under `if __name__ == '__main__':`."
+    if isinstance(error, KeyboardInterrupt):
+        return "the file raises it itself", "Raise a ValueError that says what is wrong, or nothing."
     if isinstance(error, ModuleNotFoundError) and error.name:
         message = f"the file imports {error.name}, which is not installed here"
         return message, "Use torch, triton and the standard library."
     if isinstance(error, MemoryError):
-        return _text(error) or "the machine's memory limit was reached", "Allocate less on the host."
-    text = _text(error)
-    return text or f"{type(error).__name__} was raised without a message", ""
+        return text_of(error) or "the machine's memory limit was reached", "Allocate less on the host."
+    if isinstance(error, OSError) and any(shortage(error)):
+        return shortage(error)
+    return text_of(error) or _silent(error), ""
 
 
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # the learner's own __str__ may fail
-        return ""
+def _silent(error: BaseException) -> str:
+    """For an error without a message."""
+    if isinstance(error, AssertionError):
+        return "the assertion does not hold"
+    return f"{type(error).__name__} is raised, and says nothing more"
 
 
 def _refused(error: BaseException, phase: Phase, line: int | None) -> Fault:
     operation = str(getattr(error, "operation", ""))[:200]
     advice = str(getattr(error, "advice", ""))[:2000]
-    return Fault("forbidden_host_op", phase, one_line(_text(error)), "", line, operation, advice)
-
-
-def _compilation_fault(error: BaseException, chain: list[BaseException], path: Path) -> Fault:
-    text = _text(error)
-    told = getattr(error, "error_message", None)
-    inner = error.__cause__
-    if not told and inner is not None:
-        told = _text(inner)
-    message = one_line(str(told) if told else text)
-    line = _line_of_node(error, path) or _last_line(chain, path)
-    return Fault("compile_error", "compile", message or "the kernel does not compile", type(error).__name__, line)
-
-
-def _line_of_node(error: BaseException, path: Path) -> int | None:
-    """The line of the file that a compilation error points at.
-
-    The error counts lines from the kernel's `def`, so the kernel is looked up in the file.
-    """
-    source, number = getattr(error, "src", None), getattr(getattr(error, "node", None), "lineno", None)
-    if not isinstance(source, str) or not isinstance(number, int):
-        return None
-    kernel = [line.strip() for line in source.splitlines()]
-    file = [line.strip() for line in path.read_text("utf-8-sig", "replace").splitlines()]
-    while kernel and not kernel[-1]:
-        kernel.pop()
-    for start in range(len(file) - len(kernel) + 1):
-        if file[start : start + len(kernel)] == kernel:
-            return start + number
-    return None
+    return Fault("forbidden_host_op", phase, one_line(text_of(error)), "", line, operation, advice)
 
 
 def _with_line(fault: Fault, line: int | None) -> Fault:

@@ -127,7 +127,7 @@ def _storage(running: Running, operation: Operation, address: int) -> Storage:
     storage = running.memory.find(address)
     if storage is None:
         message = f"a {operation} goes through address {address:#x}, which was not made from any tensor"
-        access = Access(operation, "", 0, 0, running.program, running.kernel, _line(running))
+        access = Access(operation, "", 0, 0, running.program, running.kernel, line_of(running))
         _fail(running, Fault("out_of_bounds", "kernel", message, line=access.line, access=access))
     return storage
 
@@ -142,8 +142,10 @@ def _elements(
         _out_of_bounds(running, operation, storage, element, masked)
     at, rest = np.divmod(offsets, itemsize)
     if rest.any():
-        message = f"the kernel {_VERBS[operation]} {storage.name} at an address that is no multiple of {itemsize} bytes"
-        _fail(running, Fault("runtime_error", "kernel", message, "misaligned address", _line(running)))
+        message = (
+            f"the kernel {_VERBS[operation]} {storage.label} at an address that is no multiple of {itemsize} bytes"
+        )
+        _fail(running, Fault("runtime_error", "kernel", message, "misaligned address", line_of(running)))
     return at
 
 
@@ -167,7 +169,7 @@ def _refuse_uninitialised(running: Running, operation: Operation, storage: Stora
         return
     element = _element_at(marks, int(np.argmin(known)))
     access = _access(running, operation, storage, element, masked)
-    message = f"the kernel {_VERBS[operation]} element {element} of {storage.name} before anything was written there"
+    message = f"the kernel {_VERBS[operation]} element {element} of {storage.label} before anything was written there"
     _fail(running, Fault("uninitialised_read", "kernel", message, line=access.line, access=access))
 
 
@@ -183,7 +185,7 @@ def _note_race(running: Running, storage: Storage, marks: Any, masked: bool) -> 
     element = _element_at(marks, lane)
     access = _access(running, "store", storage, element, masked)
     message = (
-        f"programs {other} and {running.program} of one launch both write element {element} of {storage.name}; "
+        f"programs {other} and {running.program} of one launch both write element {element} of {storage.label}; "
         "which value stays is a matter of chance"
     )
     running.race = Fault("race", "kernel", message, line=access.line, access=access)
@@ -215,9 +217,9 @@ def _element_at(marks: Any, lane: int) -> int:
 def _out_of_bounds(running: Running, operation: Operation, storage: Storage, element: int, masked: bool) -> NoReturn:
     access = _access(running, operation, storage, element, masked)
     if element < 0:
-        where = f"{-element} elements before the start of {storage.name}"
+        where = f"{-element} elements before the start of {storage.label}"
     else:
-        where = f"element {element} of {storage.name}, which has {storage.elements}"
+        where = f"element {element} of {storage.label}, which has {storage.elements}"
     message = f"program {running.program} of {running.kernel} {_VERBS[operation]} {where}"
     _fail(running, Fault("out_of_bounds", "kernel", message, line=access.line, access=access))
 
@@ -226,12 +228,12 @@ def _access(running: Running, operation: Operation, storage: Storage, element: i
     row, column = _row_and_column(storage, element)
     return Access(
         operation=operation,
-        tensor=storage.name,
+        tensor=storage.label,
         element=element,
         storage_elements=storage.elements,
         program=running.program,
         kernel=running.kernel,
-        line=_line(running),
+        line=line_of(running),
         row=row,
         column=column,
         masked=masked,
@@ -251,7 +253,7 @@ def _row_and_column(storage: Storage, element: int) -> tuple[int | None, int | N
     return row, column
 
 
-def _line(running: Running) -> int | None:
+def line_of(running: Running) -> int | None:
     """The learner's line that is running: the innermost frame of the submission's file."""
     frame = sys._getframe(1)
     while frame is not None:

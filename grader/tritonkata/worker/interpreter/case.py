@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import msgspec
@@ -18,11 +20,17 @@ from tritonkata.worker.interpreter.hostcode import host_code
 from tritonkata.worker.interpreter.memory import Memory, traffic_of, unwritten
 from tritonkata.worker.interpreter.tensors import NAMES, DeviceTensor, geometry
 from tritonkata.worker.interpreter.values import input_changed, input_tensor, output_data
-from tritonkata.worker.loading import SubmissionFault, fault_of, load_submission, one_line, safe_filename
+from tritonkata.worker.loading import SubmissionFault, fault_of, load_submission, safe_filename
+from tritonkata.worker.wording import kind_of, one_line, what_came_back
 
 MAX_OUTPUTS = 16
 MAX_OUTPUT_BYTES = 2 << 30
 
+# Which function's callees belong to which phase.
+MARKS: Mapping[CodeType, Phase] = {
+    load_submission.__code__: "load",
+    launching.run_programs.__code__: "kernel",
+}
 Reply = tuple[Loaded | Interpreted | Failed, Sequence[memoryview]]
 
 
@@ -53,7 +61,7 @@ def run_case(load: Load, folder: Path, request: Interpret, blobs: Sequence[bytea
         with host_code(running):
             result = getattr(module, request.entry)(*arguments)
     except BaseException as error:
-        fault = _first_fault(running, path) or fault_of(error, path, _phase(running, error))
+        fault = _first_fault(running, path) or fault_of(error, path, _phase(error))
         return Failed(_with_kernel_phase(fault)), ()
     caught = _first_fault(running, path)
     if caught is not None:
@@ -68,15 +76,10 @@ def _first_fault(running: Running, path: Path) -> Fault | None:
     return fault_of(running.refused, path, "host") if running.refused is not None else None
 
 
-def _phase(running: Running, error: BaseException) -> Phase:
-    """`kernel` where a program was running, `host` otherwise (a grid's lambda is host code too)."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        called = trace.tb_next.tb_frame.f_code
-        if trace.tb_frame.f_code is launching.launch.__code__ and called.co_filename == running.path:
-            return "kernel" if called.co_name == running.kernel else "host"
-        trace = trace.tb_next
-    return "host"
+def _phase(error: BaseException) -> Phase:
+    """`kernel` where a program was running, `host` otherwise (a function for the grid is host code too)."""
+    phases = [MARKS.get(frame.f_code) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return "kernel" if "kernel" in phases else "host"
 
 
 def _with_kernel_phase(fault: Fault) -> Fault:
@@ -89,7 +92,7 @@ def _with_kernel_phase(fault: Fault) -> Fault:
 def _reply(running: Running, request: Interpret, blobs: Sequence[bytearray], result: Any) -> Reply:
     returned_tuple = isinstance(result, tuple | list)
     results = tuple(result) if returned_tuple else (result,)
-    message = _why_invalid(results)
+    message = _why_invalid(request.entry, results, returned_tuple)
     if message:
         return Failed(Fault("invalid_output", "result", message)), ()
     memory = running.memory
@@ -122,20 +125,24 @@ def _name_results(results: tuple[Any, ...]) -> None:
             tensor.storage_of.name = "result" if len(results) == 1 else f"result[{index}]"
 
 
-def _why_invalid(results: tuple[Any, ...]) -> str:
+def _why_invalid(entry: str, results: tuple[Any, ...], several: bool) -> str:
     if len(results) > MAX_OUTPUTS:
-        return f"{len(results)} results came back, more than {MAX_OUTPUTS}"
-    for index, value in enumerate(results):
-        what = "the function returned" if len(results) == 1 else f"result {index} is"
-        if not isinstance(value, torch.Tensor):
-            kind = type(value)
-            name = "None" if value is None else f"a {kind.__module__}.{kind.__name__}".replace("builtins.", "")
-            hint = " (is the return statement missing?)" if value is None else ""
-            return one_line(f"{what} {name} where a tensor on x.device is expected{hint}")
-        if not isinstance(value, DeviceTensor):
-            return f"{what} a tensor on the CPU where one on x.device is expected"
-        if value.dtype not in NAMES or value.dim() > 8:
-            return f"{what} a {value.dim()}-dimensional tensor of {value.dtype}, which no drill asks for"
-        if value.numel() * value.element_size() > MAX_OUTPUT_BYTES:
-            return f"{what} a tensor of {value.numel()} elements, which is more than any drill asks for"
+        return f"{entry} returned {len(results)} values, more than {MAX_OUTPUTS}"
+    for place, value in enumerate(results):
+        wrong = _wrong_with(value)
+        if wrong:
+            hint = ": is the return statement missing?" if value is None and not several else ""
+            return one_line(f"{what_came_back(entry, place, len(results), several)} {wrong}{hint}")
+    return ""
+
+
+def _wrong_with(value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return f"{kind_of(value)}, not a tensor"
+    if not isinstance(value, DeviceTensor):
+        return "a tensor on the CPU, not on x.device"
+    if value.dtype not in NAMES or value.dim() > 8:
+        return f"a {value.dim()}-dimensional tensor of {value.dtype}, which no drill asks for"
+    if value.numel() * value.element_size() > MAX_OUTPUT_BYTES:
+        return f"a tensor of {value.numel()} elements, which is more than any drill asks for"
     return ""

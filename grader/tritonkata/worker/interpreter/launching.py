@@ -6,7 +6,7 @@ import inspect
 import itertools
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,12 +17,12 @@ from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from tritonkata.model.faults import Fault
+from tritonkata.worker.grids import checked
 from tritonkata.worker.interpreter.access import Running, end_of_launch, load, store, translate_atomic
 from tritonkata.worker.interpreter.tensors import DeviceTensor
 from tritonkata.worker.loading import SubmissionFault
+from tritonkata.worker.wording import kind_of
 
-MAX_PROGRAMS = 2**31 - 1
-_GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _INT_POISON = 0xA5A5A5A5A5A5A5A5
 # What host code may ask of a compiled kernel. There is none here, so these are ordinary figures.
 _REGISTERS, _SHARED_BYTES = 32, 1024
@@ -60,45 +60,27 @@ def launch(running: Running, kernel: Any, grid: Any, args: tuple[Any, ...], kwar
     for hook in kernel.pre_run_hooks:
         hook(*args, **known)
     bound = inspect.getcallargs(kernel.fn, *args, **known)
-    shape = check_grid(grid({**kwargs, **bound}) if callable(grid) else grid)
+    judged = checked(grid)
+    shape = judged({**kwargs, **bound}) if callable(judged) else judged
     constants = _constants(kernel.fn)
     values = {name: value if name in constants else _argument(name, value) for name, value in bound.items()}
     running.kernel, running.grid = kernel.fn.__name__, shape
     running.launches += 1
     running.first_of_launch = running.serial + 1
-    builder = interpreter.interpreter_builder
-    builder.set_grid_dim(*shape)
     with np.errstate(all="ignore"):
-        for x, y, z in itertools.product(*map(range, shape)):
-            running.serial += 1
-            running.program = program = (x, y, z)
-            builder.set_grid_idx(*program)
-            function(**values)
+        run_programs(running, function, values)
     end_of_launch(running)
 
 
-def check_grid(grid: Any) -> tuple[int, int, int]:
-    """The grid as three numbers.
-
-    Raises:
-        SubmissionFault: it is no tuple of one to three whole numbers within the card's limits.
-    """
-    entries = tuple(grid) if isinstance(grid, tuple | list) else (grid,)
-    if not 1 <= len(entries) <= 3:
-        _bad_grid(f"the grid has {len(entries)} entries, and must have one to three")
-    for entry, limit in zip(entries, _GRID_LIMITS, strict=False):
-        if isinstance(entry, bool) or not isinstance(entry, int):
-            _bad_grid(f"the grid holds {entry!r:.40}, and its entries must be whole numbers")
-        if not 0 <= entry <= limit:
-            _bad_grid(f"the grid holds {entry}, and the limit is {limit}")
-    x, y, z = (*entries, 1, 1)[:3]
-    return x, y, z
-
-
-def _bad_grid(message: str) -> NoReturn:
-    raise SubmissionFault(
-        Fault("runtime_error", "host", message, "grid", advice="Use triton.cdiv(n, BLOCK) or n rows.")
-    )
+def run_programs(running: Running, function: Callable[..., Any], values: dict[str, Any]) -> None:
+    """Run the kernel once for each program of the grid. What is called from here runs in the kernel."""
+    builder = interpreter.interpreter_builder
+    builder.set_grid_dim(*running.grid)
+    for x, y, z in itertools.product(*map(range, running.grid)):
+        running.serial += 1
+        running.program = program = (x, y, z)
+        builder.set_grid_idx(*program)
+        function(**values)
 
 
 def _constants(function: Any) -> set[str]:
@@ -128,7 +110,7 @@ def _argument(name: str, value: Any) -> Any:
         return tl.tensor(interpreter.TensorHandle(np.array([value], np.float32), tl.float32), tl.float32)
     if value is None or isinstance(value, tl.constexpr | tl.dtype | str) or callable(value):
         return value
-    raise TypeError(f"the argument {name} is a {type(value).__name__}, and {_REFUSED_TYPES}")
+    raise TypeError(f"the argument {name} is {kind_of(value)}, and {_REFUSED_TYPES}")
 
 
 def _scalar_bool(value: bool) -> Any:

@@ -32,7 +32,8 @@ class Storage:
 
     Maps hold one byte for each element. They are anonymous zero pages, so a map
     over gigabytes costs what is touched. `shape`, `strides` and `offset`
-    describe the tensor that the storage was made for, in elements.
+    describe the tensor that the storage was made for, in elements. `line` is
+    where the submission allocated it.
     """
 
     name: str
@@ -50,6 +51,12 @@ class Storage:
     loaded_map: Map | None = None
     stored_map: Map | None = None
     writers: NDArray[np.int32] | None = None
+    line: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, and the learner's line that allocated it: what a message calls it."""
+        return self.name if self.line is None else f"{self.name} (line {self.line})"
 
     @property
     def address(self) -> int:

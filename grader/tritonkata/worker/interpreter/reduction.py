@@ -14,9 +14,11 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter
 
+from tritonkata.worker.interpreter.arithmetic import bfloat16_to_float32, float32_to_bfloat16
+
 Block = Any  # tl.tensor; Triton has no types to offer
 Reduction = Any  # interpreter.ReduceOps
-Method = Callable[[Reduction, tuple[Block, ...]], Any]
+Method = Callable[[Reduction, Any], Any]
 
 
 class _BlockAsCondition(Exception):
@@ -29,7 +31,40 @@ _state = {"in_tree": False}
 def install() -> None:
     """Replace the reduction that takes an element at a time, once. The language must be patched before."""
     interpreter.ReduceOps.generic_reduce = _by_halves(interpreter.ReduceOps.generic_reduce)
+    interpreter.ReduceOps.sum = _sum(interpreter.ReduceOps.sum)
+    interpreter.ReduceOps.min_max = _widened(interpreter.ReduceOps.min_max)
     tl.core.tensor.__bool__ = _number_only(tl.core.tensor.__bool__)
+
+
+def _sum(method: Method) -> Method:
+    """The sum of bfloat16 in a tree whose every step is rounded, as the compiler makes it; not of the raw bits."""
+
+    def summed(self: Reduction, block: Any) -> Any:
+        if block.dtype.scalar != tl.bfloat16:
+            return method(self, block)
+        if self.axis is not None:
+            return self.generic_reduce((block,))[0]
+        data = block.handle.data
+        [total] = _tree(self, (self.to_tensor(data.reshape(-1), block.dtype),), 0)
+        return self.to_tensor(total.reshape((1,) * data.ndim) if self.keep_dims else total.item(), block.dtype)
+
+    return summed
+
+
+def _widened(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The largest or smallest of bfloat16, found in float32, which changes no value; not of the raw bits."""
+
+    def min_max(self: Reduction, block: Any, *rest: Any, **named: Any) -> Any:
+        block = block[0] if isinstance(block, tuple) else block
+        if block.dtype.scalar != tl.bfloat16:
+            return method(self, block, *rest, **named)
+        found = method(self, self.to_tensor(bfloat16_to_float32(block.handle.data), tl.float32), *rest, **named)
+        value, *place = found if isinstance(found, tuple) else (found,)
+        bits = float32_to_bfloat16(value.handle.data)
+        narrow = self.to_tensor(bits if value.type.is_block() else bits.item(), tl.bfloat16)
+        return (narrow, *place) if place else narrow
+
+    return min_max
 
 
 def _number_only(method: Callable[[Block], bool]) -> Callable[[Block], bool]:

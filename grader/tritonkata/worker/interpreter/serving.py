@@ -10,18 +10,32 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.messages import Failed, Interpret, Interpreted, Load, Loaded, Ready
-from tritonkata.model.faults import Fault
+from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker import bootstrap
+from tritonkata.worker.alarm import GRACE_SECONDS, Alarm
+from tritonkata.worker.loading import safe_filename
 
 MAX_REPLY_BYTES = 4 << 30
 _PR_SET_DUMPABLE = 4
 Work = Callable[[Path], tuple[Any, Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a child does with the file of this name, and for how long; `phase` is where it is stopped from outside."""
+
+    work: Work
+    filename: str
+    seconds: float
+    phase: Phase
 
 
 def serve(read_fd: int, write_fd: int) -> int:
@@ -39,13 +53,13 @@ def serve(read_fd: int, write_fd: int) -> int:
         if isinstance(request, Load):
             load = request
             _answer_device_questions(load)
-            reply, blobs = _in_child(channel, _loading(load), Loaded | Failed, load.seconds)
+            reply, blobs = _in_child(channel, _loading(load), Loaded | Failed)
         elif load is None:
             fault = Fault("grader_error", "protocol", "a case was sent before the submission")
             reply, blobs = Failed(fault), ()
         else:
-            work = _interpreting(load, request, frame.blobs)
-            reply, blobs = _in_child(channel, work, Interpreted | Failed, request.seconds)
+            task = _interpreting(load, request, frame.blobs)
+            reply, blobs = _in_child(channel, task, Interpreted | Failed)
         channel.send(reply, blobs)
 
 
@@ -76,36 +90,38 @@ def _answer_device_questions(load: Load) -> None:
     answer_device_questions(load.device)
 
 
-def _loading(load: Load) -> Work:
+def _loading(load: Load) -> Task:
     from tritonkata.worker.interpreter.case import try_loading
 
-    return lambda folder: try_loading(load, folder)
+    return Task(lambda folder: try_loading(load, folder), safe_filename(load.filename), load.seconds, "load")
 
 
-def _interpreting(load: Load, request: Interpret, blobs: Sequence[bytearray]) -> Work:
+def _interpreting(load: Load, request: Interpret, blobs: Sequence[bytearray]) -> Task:
     from tritonkata.worker.interpreter.case import run_case
 
-    return lambda folder: run_case(load, folder, request, blobs)
+    def work(folder: Path) -> tuple[Any, Sequence[Any]]:
+        return run_case(load, folder, request, blobs)
+
+    return Task(work, safe_filename(load.filename), request.seconds, "host")
 
 
-def _in_child(controller: Channel, work: Work, types: Any, seconds: float) -> tuple[Any, Sequence[Any]]:
-    """Do `work` in a forked child within `seconds`, and pass on its reply or say why there is none."""
+def _in_child(controller: Channel, task: Task, types: Any) -> tuple[Any, Sequence[Any]]:
+    """Do the task in a forked child within its time, and pass on its reply or say why there is none."""
     before = _temporary_files()
     folder = Path(tempfile.mkdtemp(prefix="submission-"))
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         controller.close()  # a submission must find no way to speak for the worker
-        _child(work, folder, read_end, write_end)
+        _child(task, folder, read_end, write_end)
     os.close(write_end)
     replies = Channel(read_end, os.open(os.devnull, os.O_WRONLY), max_blob_bytes=MAX_REPLY_BYTES)
     try:
-        frame = replies.receive(types, seconds=seconds)
+        frame = replies.receive(types, seconds=task.seconds + GRACE_SECONDS)
         return frame.message, frame.blobs
     except DeadlinePassed:
-        message = f"the call did not end within {seconds:g} seconds"
-        advice = "Look for a loop whose end is never reached. The interpreter is slow: few, large blocks help."
-        return Failed(Fault("timeout", "host", message, advice=advice)), ()
+        message = f"the call did not end within {task.seconds:g} seconds"
+        return Failed(Fault("timeout", task.phase, message)), ()
     except ChannelClosed:
         return Failed(_ended(pid)), ()
     except ChannelError as error:
@@ -117,14 +133,16 @@ def _in_child(controller: Channel, work: Work, types: Any, seconds: float) -> tu
         _remove_new_files(before)
 
 
-def _child(work: Work, folder: Path, read_end: int, write_end: int) -> None:
+def _child(task: Task, folder: Path, read_end: int, write_end: int) -> None:
     """Never returns. Whatever happens, the process ends here and not in the parent's code."""
     code = 1
     try:
         os.setsid()
         os.close(read_end)
         channel = Channel(os.open(os.devnull, os.O_RDONLY), write_end)
-        reply, blobs = work(folder)
+        alarm = Alarm(str(folder / task.filename), _marks(), channel.send)
+        with alarm.after(task.seconds):
+            reply, blobs = task.work(folder)
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         channel.send(reply, blobs)
@@ -135,6 +153,12 @@ def _child(work: Work, folder: Path, read_end: int, write_end: int) -> None:
             channel.send(Failed(Fault("grader_error", "protocol", message)))
     finally:
         os._exit(code)
+
+
+def _marks() -> Mapping[CodeType, Phase]:
+    from tritonkata.worker.interpreter.case import MARKS
+
+    return MARKS
 
 
 def _ended(pid: int) -> Fault:

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonkata.model.tensors import DType
 from tritonkata.worker import hostops
-from tritonkata.worker.interpreter.access import Running
+from tritonkata.worker.interpreter.access import Running, line_of
 from tritonkata.worker.interpreter.memory import (
     Storage,
     elements_of,
@@ -206,6 +206,7 @@ def new_tensor(
     reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1 if prod(shape) else 0
     name = running.memory.allocation_name(operation)
     storage = running.memory.allocate(name, NAMES[dtype], itemsize, reach, shape, strides)
+    storage.line = line_of(running)
     if dtype.is_floating_point:
         pattern = _NAN_PATTERNS[itemsize]
         storage.bytes.view(pattern.dtype)[...] = pattern

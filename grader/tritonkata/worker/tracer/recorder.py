@@ -12,13 +12,16 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import _allocation
 from triton.runtime.cache import get_cache_manager
+from triton.runtime.jit import JITFunction
 
 from tritonkata.boundary.messages import DeviceFigures
 from tritonkata.model.plan import MAX_CUBIN_BYTES, Kernel, Launch, Pointer, Scalar, ScalarType
 from tritonkata.worker import device, hostops
+from tritonkata.worker.grids import check_grid, checked
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recording import Memory, record
 from tritonkata.worker.tracer.resources import Usage, usage_of_amdgcn, usage_of_cubin
+from tritonkata.worker.wording import kind_of
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,13 @@ TARGETS = {
 }
 
 _MAX_THREADS = 1024
-_MAX_GRID = (2**31 - 1, 65535, 65535)
 _FLOATS = ("fp", "bf", "f32")
 _SCALAR_TYPES = frozenset(get_args(ScalarType))
 _DEFAULT_REGISTERS = 32  # for occupancy arithmetic in host code where no tool tells the real figure
 
 
 class LaunchError(ValueError):
-    """A launch that Triton or CUDA would not accept. The message names the grid entry or the argument."""
+    """A launch that Triton or CUDA would not accept. The message names the argument."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,16 @@ class RecordingDriver(DriverBase):  # type: ignore[misc]  # Triton has no type s
         return Launcher(self, src, metadata)
 
 
+def install_grid_check() -> None:
+    """Judge each grid before Triton indexes it. Launches of every kind come through `JITFunction.run`."""
+    launch = JITFunction.run
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        return launch(self, *args, grid=grid if warmup else checked(grid), warmup=warmup, **kwargs)
+
+    JITFunction.run = run
+
+
 class Launcher:
     """Stands for Triton's compiled launcher: its call records one launch."""
 
@@ -140,7 +152,8 @@ class Launcher:
         """Record the launch. `rest` is packed metadata, launch metadata, two hooks and the kernel's arguments.
 
         Raises:
-            LaunchError: a grid or an argument that would not work on a device.
+            SubmissionFault: a grid that would not work on a device.
+            LaunchError: an argument that would not.
             HostOpRefused: an argument of a kind that plans do not carry.
         """
         grid = check_grid((x, y, z))
@@ -160,27 +173,6 @@ class Launcher:
             raise LaunchError(f"the kernel takes {len(self._types)} arguments and was launched with {len(values)}")
         for name, kind, value in zip(self._names, self._types, values, strict=True):
             yield from _flatten(self._driver.memory, str(name), kind, value)
-
-
-def check_grid(grid: tuple[Any, Any, Any]) -> tuple[int, int, int]:
-    """The grid as plain ints.
-
-    Raises:
-        LaunchError: an entry that is no int, negative, or more than CUDA allows.
-    """
-    return (_extent(grid[0], 0), _extent(grid[1], 1), _extent(grid[2], 2))
-
-
-def _extent(value: Any, axis: int) -> int:
-    try:
-        extent = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        extent = None
-    if extent is None:
-        raise LaunchError(f"grid[{axis}] is {value!r:.40}, a {type(value).__name__}, and must be an int")
-    if not 0 <= extent <= _MAX_GRID[axis]:
-        raise LaunchError(f"grid[{axis}] is {extent}, and must lie in 0 .. {_MAX_GRID[axis]}")
-    return extent
 
 
 def _flatten(memory: Memory, name: str, kind: Any, value: Any) -> Iterator[Pointer | Scalar]:
@@ -211,7 +203,7 @@ def _scalar(memory: Memory, name: str, kind: str, value: Any) -> Scalar:
     try:
         number: int | float = float(value) if kind.startswith(_FLOATS) else operator.index(value)
     except TypeError as error:
-        raise LaunchError(f"the argument {name} is a {type(value).__name__}, and the kernel takes {kind}") from error
+        raise LaunchError(f"the argument {name} is {kind_of(value)}, and the kernel takes {kind}") from error
     if isinstance(number, int):
         _check_integer(memory, name, kind, number)
     return Scalar(kind, number)  # type: ignore[arg-type]  # checked above

@@ -28,9 +28,10 @@ MAX_VARIANT_STEPS = 64
 MAX_OUTPUTS = 16
 
 # Storages lie this far apart in the made-up address space, so an address tells its storage and any
-# overshoot of an offset still belongs to the storage that it started from.
+# overshoot of an offset still belongs to the storage that it started from. All lie above the addresses that a
+# process has, which end at 2^47, so no tensor of the CPU looks like one of these.
 _SPACING_BITS = 40
-_FIRST_SLOT = 16
+_FIRST_SLOT = 256
 
 
 @dataclass(eq=False)

@@ -49,14 +49,14 @@ def _run_cuobjdump(cubin: bytes) -> str:
     tool = _cuobjdump()
     if tool is None:
         return ""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        command = [str(tool), "--dump-resource-usage", file.name]
-        try:
+    try:
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(cubin)
+            file.flush()
+            command = [str(tool), "--dump-resource-usage", file.name]
             done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
     return done.stdout.decode("utf-8", "replace")
 
 

@@ -16,11 +16,13 @@ from triton.compiler import ASTSource
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.messages import Failed, Load, Loaded, Ready, Trace
 from tritonkata.model.faults import Fault
+from tritonkata.worker.alarm import Alarm
+from tritonkata.worker.compiling import line_being_compiled
 from tritonkata.worker.loading import SubmissionFault, load_submission, safe_filename
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recorder import TARGETS
 from tritonkata.worker.tracer.standin import HostMode
-from tritonkata.worker.tracer.trace import Tracer
+from tritonkata.worker.tracer.trace import MARKS, Tracer
 
 
 @triton.jit  # type: ignore[untyped-decorator]  # Triton has no type stubs
@@ -41,15 +43,19 @@ def serve(channel: Channel, folder: Path) -> NoReturn:
     channel.send(Ready(str(triton.__version__), str(torch.__version__), str(numpy.__version__)))
     load: Load = channel.receive(Load).message
     path = folder / safe_filename(load.filename)
+    alarm = Alarm(str(path), MARKS, channel.send, line_being_compiled)
     with HostMode():  # type: ignore[no-untyped-call]  # torch's own __init__ has no types
-        tracer, module = _load(load, folder, settings)
+        with alarm.after(load.seconds):
+            tracer, module = _load(load, folder, settings)
         channel.send(Loaded() if isinstance(module, ModuleType) else Failed(module))
         while True:
             request: Trace = channel.receive(Trace).message
             if tracer is None or not isinstance(module, ModuleType):
                 channel.send(Failed(Fault("grader_error", "protocol", "a trace was asked of a file that did not load")))
             else:
-                channel.send(tracer.trace(module, path, request))
+                with alarm.after(request.seconds):
+                    reply = tracer.trace(module, path, request)
+                channel.send(reply)
 
 
 def _load(load: Load, folder: Path, settings: Settings) -> tuple[Tracer | None, ModuleType | Fault]:

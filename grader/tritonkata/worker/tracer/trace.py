@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import msgspec
 import torch
+from triton.compiler import CompiledKernel
+from triton.runtime.jit import JITFunction
 
 from tritonkata.boundary.messages import Failed, Load, Trace, Traced
-from tritonkata.model.faults import Fault
+from tritonkata.model.faults import Fault, Phase
 from tritonkata.model.plan import View
 from tritonkata.model.tensors import ITEMSIZE
 from tritonkata.worker import device
 from tritonkata.worker.hostops import HostOpRefused
-from tritonkata.worker.loading import fault_of, one_line
+from tritonkata.worker.loading import fault_of, load_submission
 from tritonkata.worker.tracer import autotune
 from tritonkata.worker.tracer.environment import Settings
-from tritonkata.worker.tracer.recorder import LaunchError, RecordingDriver
+from tritonkata.worker.tracer.recorder import LaunchError, RecordingDriver, install_grid_check
 from tritonkata.worker.tracer.recording import MAX_OUTPUTS, Memory, Recording
 from tritonkata.worker.tracer.standin import DTYPES, ArgumentError, StandIn, install, stand_in, view_of
+from tritonkata.worker.wording import kind_of, one_line, what_came_back
 
 _HERE = str(Path(__file__).parent)
 _INTERPRET_NOTE = "The file switches Triton's interpreter on (TRITON_INTERPRET); that is ignored here."
+
+
+# Which function's callees belong to which phase: the compiler runs, or a kernel turns out not to fit the device.
+MARKS: Mapping[CodeType, Phase] = {
+    load_submission.__code__: "load",
+    JITFunction._do_compile.__code__: "compile",
+    CompiledKernel._init_handles.__code__: "compile",
+}
 
 
 class InvalidResult(Exception):
@@ -44,6 +56,7 @@ class Tracer:
         install(self.memory)
         device.install(load.device)
         autotune.install(self.memory)
+        install_grid_check()
         driver.set_active(RecordingDriver(load.target, load.device, self.memory, settings))
 
     def trace(self, module: ModuleType, path: Path, request: Trace) -> Traced | Failed:
@@ -74,24 +87,21 @@ def _outputs(entry: str, result: Any) -> tuple[tuple[View, ...], bool]:
     several = isinstance(result, (tuple, list))
     parts = tuple(result) if several else (result,)
     if len(parts) > MAX_OUTPUTS:
-        raise InvalidResult(f"{entry} returned {len(parts)} values")
+        raise InvalidResult(f"{entry} returned {len(parts)} values, more than {MAX_OUTPUTS}")
     for place, part in enumerate(parts):
-        where = f"{entry} returned {f'as value {place + 1} ' if several else ''}"
+        where = what_came_back(entry, place, len(parts), several)
         if not isinstance(part, StandIn):
-            raise InvalidResult(where + _describe(part))
+            hint = ": is the return statement missing?" if part is None and not several else ""
+            raise InvalidResult(f"{where} {_describe(part)}{hint}")
         if part.meta.dtype not in DTYPES.values():
-            raise InvalidResult(f"{where}a tensor of {part.meta.dtype}, none of {', '.join(ITEMSIZE)}")
+            raise InvalidResult(f"{where} a tensor of {part.meta.dtype}, none of {', '.join(ITEMSIZE)}")
     return tuple(view_of(part, "returning a tensor") for part in parts), several
 
 
 def _describe(value: Any) -> str:
-    if value is None:
-        return "nothing (None): is the return statement missing?"
     if isinstance(value, torch.Tensor):
         return f"a tensor on {value.device}, not on the inputs' device"
-    kind = type(value)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    return f"a value of type {name}, not a tensor"
+    return f"{kind_of(value)}, not a tensor"
 
 
 def _fault(error: BaseException, path: Path) -> Fault:
@@ -102,6 +112,8 @@ def _fault(error: BaseException, path: Path) -> Fault:
     if _is_own(error):
         return Fault("grader_error", "protocol", one_line(_last_frames(error)), type(error).__name__[:200])
     fault = fault_of(error, path, "host")
+    if isinstance(error, OSError | MemoryError):  # the machine ran short, and no smaller block helps
+        return fault
     if fault.verdict == "runtime_error" and _in_compiler(error):
         advice = "Triton's compiler gave up on this kernel. Try smaller blocks, or simpler expressions."
         return msgspec.structs.replace(fault, verdict="compile_error", phase="compile", advice=fault.advice or advice)
@@ -124,11 +136,7 @@ def _is_own(error: BaseException) -> bool:
 
 
 def _in_compiler(error: BaseException) -> bool:
-    """Whether it was raised while a kernel was compiled, or when it turned out not to fit the device."""
-    return any(
-        function in ("_do_compile", "_init_handles") and Path(file).parent.name in ("runtime", "compiler")
-        for file, function in _frames(error)
-    )
+    return any(MARKS.get(frame.f_code) == "compile" for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _last_frames(error: BaseException) -> str:

@@ -1,0 +1,88 @@
+"""What Triton's compiler says against a kernel, in a learner's words and with the learner's line."""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tritonkata.model.faults import Fault
+from tritonkata.worker.wording import one_line, text_of
+
+_CHAINED = "Simultaneous multiple assignment"
+
+
+def compilation_fault(error: BaseException, path: Path, module: str, line: int | None) -> Fault:
+    """The fault for one of the compiler's own errors; `line` is what is known without looking at the error."""
+    inner = error.__cause__
+    told = getattr(error, "error_message", None) or (text_of(inner) if inner is not None else "") or text_of(error)
+    message, advice = one_line(str(told)) or "the kernel does not compile", ""
+    recursive = _recursive(message, path, module)
+    if recursive:
+        message = f"{recursive} calls itself, directly or through another function, and kernels cannot"
+        advice = "Write the recursion as a loop."
+    line = _line_of_node(error, path) or line
+    return Fault("compile_error", "compile", message, type(error).__name__, line, advice=advice)
+
+
+def chained_assignment(error: BaseException, path: Path) -> Fault | None:
+    """The fault for `a = b = value` in a kernel, which the compiler does not know; None for another error."""
+    if not (isinstance(error, TypeError) and text_of(error).startswith(_CHAINED)):
+        return None
+    nodes = [frame.f_locals.get("node") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    wanted = {ast.dump(node) for node in nodes if isinstance(node, ast.Assign)}
+    node = next((node for node in _nodes(path, ast.Assign) if ast.dump(node) in wanted), None)
+    parts = [] if node is None else [f"`{ast.unparse(target)} = {ast.unparse(node.value)}`" for target in node.targets]
+    advice = one_line(f"Write one assignment a line: {', then '.join(parts)}" if parts else "Write two lines.")
+    message = "a kernel cannot assign to several names at once, as in `a = b = 0.0`"
+    return Fault("compile_error", "compile", message, line=None if node is None else node.lineno, advice=advice)
+
+
+def line_being_compiled(frame: FrameType, path: str) -> int | None:
+    """The line of the file at `path` that a frame of Triton's code generator is at, if it is such a frame."""
+    generator = frame.f_locals.get("self") if frame.f_code.co_name == "visit" else None
+    number = getattr(getattr(generator, "cur_node", None), "lineno", None)
+    first = getattr(generator, "begin_line", None)
+    if getattr(generator, "file_name", None) != path or not isinstance(number, int) or not isinstance(first, int):
+        return None
+    return first + number
+
+
+def _recursive(message: str, path: Path, module: str) -> str:
+    """The file's function whose mangled name the compiler did not find, as happens while it is still being made."""
+    key = re.match(rf"KeyError\('{re.escape(module)}\.([^']*)'\)", message)
+    if key is None:
+        return ""
+    names = [node.name for node in _nodes(path, ast.FunctionDef)]
+    fitting = [name for name in names if key[1].rpartition(">.")[2].startswith(f"{name}__")]
+    return max(fitting, key=len, default="")
+
+
+def _nodes(path: Path, kind: type[Any]) -> Sequence[Any]:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+
+
+def _line_of_node(error: BaseException, path: Path) -> int | None:
+    """The line of the file that a compilation error points at.
+
+    The error counts lines from the kernel's `def`, so the kernel is looked up in the file.
+    """
+    source, number = getattr(error, "src", None), getattr(getattr(error, "node", None), "lineno", None)
+    if not isinstance(source, str) or not isinstance(number, int):
+        return None
+    kernel = [line.strip() for line in source.splitlines()]
+    file = [line.strip() for line in path.read_text("utf-8-sig", "replace").splitlines()]
+    while kernel and not kernel[-1]:
+        kernel.pop()
+    for start in range(len(file) - len(kernel) + 1):
+        if file[start : start + len(kernel)] == kernel:
+            return start + number
+    return None
