@@ -22,7 +22,9 @@ _LAUNCH_REFUSALS: dict[int, str] = {
     720: "its cooperative grid is larger than what the GPU runs at once",
     912: "its cluster size (num_ctas) is not valid on this GPU",
 }
-_LOAD_REFUSALS = frozenset({1, 200, 201, 209, 218, 221, 222, 223, 300, 500, 801})
+# Loading runs nothing of the kernel, so whatever else goes wrong there is the cubin: memory, a driver
+# that is not there, a device or a context that is gone.
+_NOT_THE_CUBIN = frozenset({2, 3, 4, 46, 100, 101, 201, 214, 219, 220, 226, 700, 702, 709, 719, 802, 803, 804})
 
 
 class ReplayFault(Exception):
@@ -41,7 +43,7 @@ def refuses_launch(error: CudaError) -> bool:
 
 def load_fault(kernel: str, error: CudaError) -> ReplayFault:
     """The driver does not load a cubin."""
-    if error.code not in _LOAD_REFUSALS:
+    if error.code in _NOT_THE_CUBIN:
         return driver_fault(error)
     message = f"the driver refuses this kernel, {kernel}: {error.name}"
     advice = "It was compiled for another GPU, or asks for more than this one has: try fewer warps or a smaller block."
