@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from tritonkata.boundary.channel import Channel
+
+EXIT_NO_BINDINGS = 1
 _USAGE = "usage: python -m tritonkata.launcher READ_FD WRITE_FD [DEVICE_INDEX] | --probe"
 
 
@@ -23,10 +28,23 @@ def main(arguments: list[str]) -> int:
         print(_USAGE, file=sys.stderr)
         return 2
     from tritonkata.boundary.channel import Channel
-    from tritonkata.launcher.serve import serve
 
     read_fd, write_fd, *rest = map(int, arguments)
-    return serve(Channel(read_fd, write_fd), rest[0] if rest else 0)
+    channel = Channel(read_fd, write_fd)
+    try:
+        from tritonkata.launcher.serve import serve
+    except ImportError as error:
+        _say_what_is_missing(channel, error)
+        return EXIT_NO_BINDINGS
+    return serve(channel, rest[0] if rest else 0)
+
+
+def _say_what_is_missing(channel: Channel, error: ImportError) -> None:
+    from tritonkata.boundary.messages import Failed
+    from tritonkata.model.faults import Fault
+
+    message = f"the CUDA bindings cannot be imported ({error}); install them: python -m pip install 'tritonkata[gpu]'"
+    channel.send(Failed(Fault("grader_error", "load", message)))
 
 
 if __name__ == "__main__":
