@@ -16,7 +16,7 @@ RELEASE = tuple(int(part) for part in version("triton").split(".")[:2])
 NEEDED = {
     "nothing_special": False,
     "loop_variable": True,
-    "scalar_condition": RELEASE >= (3, 7),
+    "scalar_condition": RELEASE >= (3, 9),
     "float_condition": True,
     "chained_assignment": True,
     "library_function": True,
