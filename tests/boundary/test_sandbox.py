@@ -173,3 +173,20 @@ def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processe
 
 def test_when_memory_runs_out_a_worker_goes_before_the_grader() -> None:
     assert inside("print(json.dumps(open('/proc/self/oom_score_adj').read().strip()))") == "1000"
+
+
+def test_a_worker_finds_the_same_version_of_a_package_as_the_grader(tmp_path: Path) -> None:
+    """A package on PYTHONPATH goes before the installed one, in the sandbox too."""
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "__init__.py").write_text("__version__ = 'from the path'\n")
+    code = (
+        "import subprocess, sys\n"
+        "from tritonkata.boundary.sandbox import bubblewrap_arguments\n"
+        "inner = [sys.executable, '-s', '-c', 'import triton; print(triton.__version__)']\n"
+        f"command = [{bubblewrap()!r}, *bubblewrap_arguments(), '--', *inner]\n"
+        "print(subprocess.run(command, env={}, capture_output=True, text=True).stdout)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(processes.__file__).parents[2])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "from the path"

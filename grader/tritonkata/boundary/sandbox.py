@@ -119,14 +119,18 @@ def _try(path: str) -> str | None:
 
 @functools.cache
 def _site_folders() -> tuple[Path, ...]:
-    """Folders that hold the packages which a worker imports."""
+    """Folders that hold the packages which a worker imports, in the order in which this process looks there.
+
+    In another order a worker could take another version of a package than the grader sees.
+    """
     found: dict[Path, None] = {}
     for name in _WORKER_PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             origin = Path(spec.origin)
             found[(origin.parent.parent if origin.stem == "__init__" else origin.parent).absolute()] = None
-    return tuple(found)
+    order = {Path(entry).absolute(): place for place, entry in reversed(list(enumerate(sys.path)))}
+    return tuple(sorted(found, key=lambda folder: order.get(folder, len(order))))
 
 
 def _python_path() -> list[str]:
