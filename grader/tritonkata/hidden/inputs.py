@@ -19,11 +19,6 @@ def as_dtype(values: ArrayLike, dtype: str) -> Array:
         return np.ascontiguousarray(np.asarray(values, dtype=np.float64).astype(numpy_dtype(dtype)))
 
 
-def contiguous(values: ArrayLike, dtype: str = "float32") -> Array:
-    """The same as `as_dtype`, under the name that says what matters in a strided test."""
-    return as_dtype(values, dtype)
-
-
 def normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: str = "float32", scale: float = 3.0) -> Array:
     """Normal values of standard deviation `scale`, rounded to `dtype`."""
     return as_dtype(rng.standard_normal(shape) * scale, dtype)
