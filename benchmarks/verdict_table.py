@@ -1,4 +1,4 @@
-"""`kata check` of every solution, skeleton and wrong example, on one or both engines.
+"""`kata check` of every solution, skeleton, wrong example and right kernel, on one or both engines.
 
 Prints and keeps a table of verdicts and diagnoses, and says where two engines
 disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
@@ -28,7 +28,7 @@ SEED = 20
 
 @dataclass(frozen=True)
 class Subject:
-    """One file, and what must come of it: `solution`, `skeleton`, or the diagnosis."""
+    """One file, and what must come of it: `solution`, `skeleton`, `right`, or the diagnosis."""
 
     kata: str
     path: Path
@@ -64,6 +64,7 @@ def subjects() -> list[Subject]:
         found.append(Subject(slug, ROOT / "reference" / slug / "solution.py", "solution"))
         found.append(Subject(slug, ROOT / "skeletons" / f"{slug}.py", "skeleton"))
         found += [Subject(slug, path, path.parent.name) for path in sorted((folder / "wrong").glob("*/*.py"))]
+        found += [Subject(slug, path, "right") for path in sorted((ROOT / "tests" / "right" / slug).glob("*.py"))]
     return found
 
 
@@ -82,7 +83,11 @@ def row(subject: Subject, engine: str, report: Report) -> dict[str, Any]:
     """One line of the table. The diagnosis is the most frequent one among the failed checks."""
     counted = Counter(check.diagnosis for check in report.checks if check.diagnosis)
     diagnosis = main_diagnosis(report)
-    expected = {"solution": report.verdict == "pass", "skeleton": report.verdict == "fail"}
+    expected = {
+        "solution": report.verdict == "pass",
+        "right": report.verdict == "pass",
+        "skeleton": report.verdict == "fail",
+    }
     return {
         "kata": subject.kata,
         "file": str(subject.path.relative_to(ROOT)),
