@@ -32,7 +32,7 @@ def main() -> None:
 
 def measured(kata: Kata) -> list[dict[str, Any]]:
     """One row for each shape; float32 inputs, a random mask where the kata has one."""
-    engine = GpuEngine(Assignment(kata, "solution.py", kata.solution.read_bytes()))
+    engine = GpuEngine(Assignment.to_kata(kata, "solution.py", kata.solution.read_bytes()))
     try:
         return [one(kata, engine, shape) for shape in SHAPES]
     finally:

@@ -29,7 +29,7 @@ SHAPES = [(8192, 4096), (512, 1000), (2048, 131072), (1, 1), (1 << 20, 8)]
 @pytest.fixture(scope="module", params=COURSE.katas, ids=COURSE.slugs)
 def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Kata, GpuEngine]]:
     kata: Kata = request.param
-    engine = GpuEngine(Assignment(kata, "solution.py", kata.solution.read_bytes()))
+    engine = GpuEngine(Assignment.to_kata(kata, "solution.py", kata.solution.read_bytes()))
     yield kata, engine
     engine.close()
 

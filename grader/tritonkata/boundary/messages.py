@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 
 from tritonkata.model.faults import Fault, Name, Text
-from tritonkata.model.observation import Traffic, Unwritten
+from tritonkata.model.observation import Speed, Traffic, Unwritten
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.tensors import TensorData, TensorSpec
 
@@ -148,6 +148,65 @@ class Replayed(msgspec.Struct, frozen=True, tag="replayed"):
     chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
 
 
+class Count(msgspec.Struct, frozen=True, tag="count"):
+    """Controller to launcher: run a validated plan under hardware counters. Blobs: one for each argument.
+
+    `levels` are the groups of metrics to collect: `requested`, `l2`, `dram`, `time`.
+    """
+
+    plan: LaunchPlan
+    arguments: Tensors
+    levels: tuple[Name, ...] = ("requested", "l2", "dram")
+
+
+class LaunchCounters(msgspec.Struct, frozen=True):
+    """Raw counter values of one launch, by metric name as the profiler spells it."""
+
+    kernel: Name
+    values: dict[str, float]
+
+
+class Counted(msgspec.Struct, frozen=True, tag="counted"):
+    """Bytes of one run of the plan's steps, and the raw values they were made of.
+
+    `traffic` is None if no source can be trusted here; `reason` says why, and why a
+    better source was passed over where `traffic` is there.
+    """
+
+    traffic: Traffic | None
+    launches: Annotated[tuple[LaunchCounters, ...], msgspec.Meta(max_length=4096)] = ()
+    chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
+    reason: Text = ""
+    seconds: float = 0.0
+
+
+class Time(msgspec.Struct, frozen=True, tag="time"):
+    """Controller to launcher: time a validated plan beside copies. Blobs: the arguments of each case in turn.
+
+    All cases have the layouts of the plan; the runs take them in turn. `copy_bytes` is what each
+    copy moves, read plus written.
+    """
+
+    plan: LaunchPlan
+    cases: Annotated[tuple[Tensors, ...], msgspec.Meta(min_length=1, max_length=4)]
+    copy_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 38)]
+    rounds: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 10
+
+
+class Timed(msgspec.Struct, frozen=True, tag="timed"):
+    """Times of a plan. Blobs: one for each output of each case's first run, in order.
+
+    `differing` are the cases (by index) whose outputs were not the same, bit for bit, in all of their
+    runs; for each of them the outputs of the last differing run follow the others.
+    """
+
+    speed: Speed
+    outputs: Annotated[tuple[TensorData, ...], msgspec.Meta(max_length=128)]
+    inputs_changed: Names = ()
+    differing: Annotated[tuple[int, ...], msgspec.Meta(max_length=4)] = ()
+    chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
+
+
 class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
     """Launcher to controller, once: the context stands."""
 
@@ -158,5 +217,5 @@ class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
 WorkerRequest = Load | Trace | Interpret
 TracerReply = Ready | Loaded | Traced | Failed
 InterpreterReply = Ready | Loaded | Interpreted | Failed
-LauncherRequest = Replay
-LauncherReply = LauncherReady | Replayed | Failed
+LauncherRequest = Replay | Count | Time
+LauncherReply = LauncherReady | Replayed | Counted | Timed | Failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from tritonkata.model.report import Engine as EngineReport
 from tritonkata.model.tensors import TensorSpec
 
 Array = NDArray[Any]
+TIMED_ROUNDS = 10
 
 
 class Engine(Protocol):
@@ -44,6 +46,23 @@ class Engine(Protocol):
 
     def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """Run one case with every memory access checked and counted."""
+
+    def traffic(self, entry: Entry, arguments: tuple[Array, ...], *, counted: bool = True) -> Observation:
+        """Run one case and count its bytes with the best source that this engine has.
+
+        The outputs and faults are those of `access`; `traffic` is from hardware counters where they can be trusted.
+        With `counted` False the interpreter is not asked where the hardware is: it takes minutes for large inputs.
+        Then there are no outputs, and no count of each tensor.
+        """
+
+    def time(
+        self, entry: Entry, cases: Sequence[tuple[Array, ...]], copy_bytes: int, rounds: int = TIMED_ROUNDS
+    ) -> tuple[Observation, ...]:
+        """Time one call beside copies that move `copy_bytes`, read plus written; the cases take turns.
+
+        All cases have one layout. Each observation has the outputs of its case, and all have the same `speed`,
+        or a reason in `absent["speed"]` where nothing can be timed.
+        """
 
     def resources(self) -> tuple[Resources, ...]:
         """Registers, spills and shared memory of every kernel compiled so far."""

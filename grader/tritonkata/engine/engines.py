@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from tritonkata.boundary.messages import DeviceFigures
-from tritonkata.engine.base import Engine
-from tritonkata.engine.launching import Launcher
+from tritonkata.boundary.messages import Counted, DeviceFigures
+from tritonkata.engine.base import TIMED_ROUNDS, Engine
+from tritonkata.engine.launching import Launcher, with_hardware_traffic
 from tritonkata.engine.machine import gpu_problem, processor_name
 from tritonkata.engine.workers import Assignment, Workers
 from tritonkata.model.course import Entry
@@ -63,6 +64,26 @@ class InterpreterEngine:
         """The same: every interpreter run is checked."""
         return self.run(entry, arguments)
 
+    def traffic(
+        self,
+        entry: Entry,
+        arguments: tuple[Array, ...],
+        *,
+        counted: bool = True,  # noqa: ARG002 - only engines with hardware counters have the choice
+    ) -> Observation:
+        """The same: every interpreter run is counted."""
+        return self.run(entry, arguments)
+
+    def time(
+        self,
+        entry: Entry,  # noqa: ARG002 - nothing is run
+        cases: Sequence[tuple[Array, ...]],
+        copy_bytes: int,  # noqa: ARG002
+        rounds: int = TIMED_ROUNDS,  # noqa: ARG002
+    ) -> tuple[Observation, ...]:
+        """Nothing: the interpreter's time says nothing of a GPU's."""
+        return tuple(Observation("interpreter", absent={"speed": "needs a GPU"}) for _ in cases)
+
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""
         return self._tracer.resources()
@@ -83,7 +104,7 @@ class GpuEngine:
     """
 
     def __init__(self, assignment: Assignment) -> None:
-        self._launcher = Launcher(assignment.kata.file.limits)
+        self._launcher = Launcher(assignment.limits)
         self._launcher.start()
         self._workers = Workers(assignment, lambda: self._launcher.ready.device)
         self._tracer = self._workers.tracer(_target_of)
@@ -133,6 +154,33 @@ class GpuEngine:
     def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """Run in the interpreter on this machine."""
         return self._workers.interpreter.run(entry, arguments)
+
+    def traffic(self, entry: Entry, arguments: tuple[Array, ...], *, counted: bool = True) -> Observation:
+        """Bytes from the hardware's counters, with the interpreter's count of each tensor beside them.
+
+        Without counters that can be trusted the interpreter's count stands for them, and says why.
+        """
+        observation = self.access(entry, arguments) if counted else Observation("gpu")
+        if observation.fault is not None:
+            return observation
+        answer = self.count(entry, arguments)
+        if isinstance(answer, Fault):
+            return replace(observation, fault=answer)
+        return with_hardware_traffic(observation, answer)
+
+    def count(self, entry: Entry, arguments: tuple[Array, ...]) -> Counted | Fault:
+        """What the hardware alone counts, with the raw values of each launch."""
+        plan = self._tracer.trace(entry, arguments)
+        return plan if isinstance(plan, Fault) else self._launcher.count(plan, arguments)
+
+    def time(
+        self, entry: Entry, cases: Sequence[tuple[Array, ...]], copy_bytes: int, rounds: int = TIMED_ROUNDS
+    ) -> tuple[Observation, ...]:
+        """Trace once, then time in the launcher beside copies."""
+        plan = self._tracer.trace(entry, cases[0])
+        if isinstance(plan, Fault):
+            return tuple(Observation("gpu", fault=plan) for _ in cases)
+        return self._launcher.time(plan, cases, copy_bytes, rounds)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 from numpy.typing import NDArray
 
-from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed
-from tritonkata.boundary.messages import Failed, LauncherReady, LauncherReply, Replay, Replayed
+from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed, Frame
+from tritonkata.boundary.messages import (
+    Count,
+    Counted,
+    Failed,
+    LauncherReady,
+    LauncherReply,
+    LauncherRequest,
+    Replay,
+    Replayed,
+    Time,
+    Timed,
+)
 from tritonkata.boundary.process import WorkerProcess, start_trusted
 from tritonkata.boundary.validate import validate
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
@@ -17,10 +31,15 @@ from tritonkata.model.course import Limits
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Observation
 from tritonkata.model.plan import InvalidPlan, Launch, LaunchPlan
+from tritonkata.model.tensors import TensorData
 
 Array = NDArray[Any]
 
 START_SECONDS = 60.0
+COUNT_SECONDS = 30.0
+TIME_SECONDS = 60.0
+"""Counting and timing run a plan some dozen times, so they have more time than one case."""
+
 POISONS = bytes((0xFF, 0x7B))
 """0xFF is NaN in every float type; 0x7B gives large finite numbers (1.3e36 in float32 and bfloat16)."""
 
@@ -66,13 +85,37 @@ class Launcher:
     def replay(self, plan: LaunchPlan, arguments: tuple[Array, ...]) -> Observation:
         """Validate the plan, run it on fresh poisoned buffers, and say what came of it."""
         tensors, blobs = many_to_wire(arguments)
-        try:
-            validate(plan, tuple(tensor.spec for tensor in tensors), self.ready.device)
-        except InvalidPlan as error:
-            return Observation("gpu", fault=_invalid_plan(str(error)))
-        if any(view.buffer < plan.n_inputs for view in plan.outputs):
-            return Observation("gpu", fault=alias_fault())
-        return self._run(Replay(plan, tensors, POISONS), blobs)
+        fault = self._invalid(plan, tensors)
+        if fault is not None:
+            return Observation("gpu", fault=fault)
+        reply = self._ask(Replay(plan, tensors, POISONS), blobs, Replayed, self._limits.case_seconds)
+        if isinstance(reply, Fault):
+            return Observation("gpu", fault=reply)
+        return _observation(reply.message, many_from_wire(reply.message.outputs, reply.blobs), plan, tensors)
+
+    def count(self, plan: LaunchPlan, arguments: tuple[Array, ...]) -> Counted | Fault:
+        """Validate the plan and count its bytes with hardware counters, where they can be trusted."""
+        tensors, blobs = many_to_wire(arguments)
+        fault = self._invalid(plan, tensors)
+        if fault is not None:
+            return fault
+        reply = self._ask(Count(plan, tensors), blobs, Counted, COUNT_SECONDS + self._limits.case_seconds)
+        return reply if isinstance(reply, Fault) else reply.message
+
+    def time(
+        self, plan: LaunchPlan, cases: Sequence[tuple[Array, ...]], copy_bytes: int, rounds: int
+    ) -> tuple[Observation, ...]:
+        """Validate the plan and time it beside copies; an observation for each case, with one speed in all."""
+        wired = [many_to_wire(arguments) for arguments in cases]
+        fault = self._invalid(plan, wired[0][0])
+        if fault is None:
+            message = Time(plan, tuple(tensors for tensors, _ in wired), copy_bytes, rounds)
+            blobs = [blob for _, blobs in wired for blob in blobs]
+            answer = self._ask(message, blobs, Timed, TIME_SECONDS + self._limits.case_seconds)
+            if not isinstance(answer, Fault):
+                return _timed_observations(answer.message, answer.blobs, plan, len(cases))
+            fault = answer
+        return tuple(Observation("gpu", fault=fault) for _ in cases)
 
     def end(self) -> None:
         """End the process."""
@@ -81,16 +124,27 @@ class Launcher:
             self._process = None
             self._ready = None
 
-    def _run(self, message: Replay, blobs: list[memoryview | bytes]) -> Observation:
+    def _invalid(self, plan: LaunchPlan, tensors: tuple[TensorData, ...]) -> Fault | None:
+        """Why the plan must not reach the launcher."""
+        try:
+            validate(plan, tuple(tensor.spec for tensor in tensors), self.ready.device)
+        except InvalidPlan as error:
+            return _invalid_plan(str(error))
+        return alias_fault() if any(view.buffer < plan.n_inputs for view in plan.outputs) else None
+
+    def _ask(
+        self, message: LauncherRequest, blobs: list[memoryview | bytes], wanted: type[Any], seconds: float
+    ) -> Frame[Any] | Fault:
+        """Send one request; its answer, or the fault that came instead."""
         assert self._process is not None
         channel = self._process.channel
         try:
-            channel.send(message, blobs, seconds=self._limits.case_seconds)
-            frame = channel.receive(LauncherReply, seconds=self._limits.case_seconds)
+            channel.send(message, blobs, seconds=seconds)
+            frame = channel.receive(LauncherReply, seconds=seconds)
         except DeadlinePassed:
             self.end()
-            text = f"the kernel did not end within {self._limits.case_seconds:g} seconds"
-            return Observation("gpu", fault=Fault(verdict="timeout", phase="kernel", message=text))
+            text = f"the kernel did not end within {seconds:g} seconds"
+            return Fault(verdict="timeout", phase="kernel", message=text)
         except ChannelClosed:
             output = self._process.output().strip()[-500:]
             self.end()
@@ -98,10 +152,10 @@ class Launcher:
         if isinstance(frame.message, Failed):
             if frame.message.fault.phase == "kernel":
                 self._restart_if_ended()
-            return Observation("gpu", fault=frame.message.fault)
-        if not isinstance(frame.message, Replayed):
+            return frame.message.fault
+        if not isinstance(frame.message, wanted):
             raise GraderError("the launcher answered with an unexpected message")
-        return _observation(frame.message, many_from_wire(frame.message.outputs, frame.blobs), message)
+        return frame
 
     def _restart_if_ended(self) -> None:
         # After an illegal access the launcher ends itself, a moment after its answer.
@@ -109,29 +163,68 @@ class Launcher:
         self.start()
 
 
-def _observation(reply: Replayed, outputs: tuple[Array, ...], message: Replay) -> Observation:
-    fault = _guard_fault(reply, message) if reply.guard_hits else None
+def with_hardware_traffic(observation: Observation, answer: Counted) -> Observation:
+    """The observation of an interpreter run (or an empty one) with the hardware's count in front of its own."""
+    ours, hardware = observation.traffic, answer.traffic
+    if hardware is None:
+        reason = {"hardware counters": answer.reason}
+        if ours is None:
+            return replace(observation, absent={**observation.absent, "traffic": answer.reason})
+        return replace(observation, traffic=msgspec.structs.replace(ours, absent={**ours.absent, **reason}))
+    if ours is None:
+        return replace(observation, traffic=hardware)
+    joined = msgspec.structs.replace(hardware, per_tensor=ours.per_tensor, counted=ours.requested)
+    return replace(observation, traffic=joined)
+
+
+def _observation(
+    reply: Replayed, outputs: tuple[Array, ...], plan: LaunchPlan, arguments: tuple[TensorData, ...]
+) -> Observation:
+    fault = _guard_fault(reply, plan, arguments) if reply.guard_hits else None
     return Observation(
         "gpu",
         outputs=outputs,
         fault=fault,
         inputs_changed=reply.inputs_changed,
         unwritten=reply.unwritten,
-        launches=sum(isinstance(step, Launch) for step in message.plan.steps),
-        returned_tuple=message.plan.returned_tuple,
+        launches=sum(isinstance(step, Launch) for step in plan.steps),
+        returned_tuple=plan.returned_tuple,
         absent={"traffic": "not counted in this run"},
     )
 
 
-def _guard_fault(reply: Replayed, message: Replay) -> Fault:
+def _timed_observations(reply: Timed, blobs: Any, plan: LaunchPlan, cases: int) -> tuple[Observation, ...]:
+    """One for each case, with the outputs of its first run and of a run that gave something else, if any did."""
+    arrays = many_from_wire(reply.outputs, blobs)
+    width = len(plan.outputs)
+    if len(arrays) != width * (cases + len(reply.differing)):
+        raise GraderError(f"the launcher sent {len(arrays)} timed outputs of {cases} cases with {width} each")
+    sets = [arrays[begin : begin + width] for begin in range(0, len(arrays), width)] if width else [()] * cases
+    differing = dict(zip(reply.differing, sets[cases:], strict=True))
+    return tuple(
+        Observation(
+            "gpu",
+            outputs=outputs,
+            others=(differing[case],) if case in differing else (),
+            inputs_changed=reply.inputs_changed,
+            launches=sum(isinstance(step, Launch) for step in plan.steps),
+            returned_tuple=plan.returned_tuple,
+            speed=reply.speed,
+            absent={"traffic": "not counted in this run"},
+        )
+        for case, outputs in enumerate(sets[:cases])
+    )
+
+
+def _guard_fault(reply: Replayed, plan: LaunchPlan, arguments: tuple[TensorData, ...]) -> Fault:
     name, offset = reply.guard_hits[0]
-    size = next((buffer.nbytes for buffer in message.plan.buffers if buffer.name == name), 0)
+    size = next((buffer.nbytes for buffer in plan.buffers if buffer.name == name), 0)
     step = 4
-    for view in message.plan.outputs:
-        if message.plan.buffers[view.buffer].name == name:
+    for view in plan.outputs:
+        if plan.buffers[view.buffer].name == name:
             step = view.spec.itemsize
-    for index, tensor in enumerate(message.arguments):
-        if message.plan.buffers[index].name == name:
+    for index, tensor in enumerate(arguments):
+        if plan.buffers[index].name == name:
             step = tensor.spec.itemsize
     access = Access(operation="store", tensor=name, element=offset // step, storage_elements=size // step, program=())
     where = "before its first element" if offset < 0 else "past its last element"

@@ -12,22 +12,30 @@ from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.interpreting import Interpreter
-from tritonkata.model.course import Kata
+from tritonkata.model.course import Entry, Kata, Limits
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """One submission to one kata, before any process is started.
+    """One file of kernels and what is called in it, before any process is started.
 
     `target` is what to compile for; None leaves it to the engine (sm_90
     without a GPU, the card with one). `hidden` are folders that no worker may see.
     """
 
-    kata: Kata
+    entry_points: tuple[Entry, ...]
+    limits: Limits
     filename: str
     source: bytes
     target: str | None = None
     hidden: tuple[Path, ...] = ()
+
+    @classmethod
+    def to_kata(
+        cls, kata: Kata, filename: str, source: bytes, target: str | None = None, hidden: tuple[Path, ...] = ()
+    ) -> Assignment:
+        """One submission to one kata."""
+        return cls(kata.file.entry_points, kata.file.limits, filename, source, target, hidden)
 
 
 class Workers:
@@ -39,13 +47,13 @@ class Workers:
         self._tracers: list[Tracer] = []
         self._notes: list[str] = []
         self._bubblewrap = self._find_bubblewrap()
-        limits = assignment.kata.file.limits
+        limits = assignment.limits
         self.interpreter = Interpreter(self._worker("interpreter", InterpreterReply, lambda _: "sm_90"), limits)
 
     def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:
         """One more tracer, started."""
         worker = self._worker("tracer", TracerReply, target)
-        tracer = Tracer(worker, self._assignment.kata.file.limits)
+        tracer = Tracer(worker, self._assignment.limits)
         self._tracers.append(tracer)
         return tracer
 
@@ -91,8 +99,8 @@ def _load(assignment: Assignment, device: DeviceFigures, target: str) -> Load:
     return Load(
         filename=assignment.filename,
         source=assignment.source,
-        entry_points=tuple(entry.name for entry in assignment.kata.file.entry_points),
+        entry_points=tuple(entry.name for entry in assignment.entry_points),
         target=target,
         device=device,
-        seconds=assignment.kata.file.limits.load_seconds,
+        seconds=assignment.limits.load_seconds,
     )

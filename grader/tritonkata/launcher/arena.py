@@ -103,13 +103,27 @@ def allocated(layout: Layout) -> Iterator[Arena]:
     Raises:
         OutOfDeviceMemory: it does not fit.
     """
-    address = _allocate(layout.nbytes + ALIGNMENT)
+    address = allocate(layout.nbytes + ALIGNMENT)
     try:
         yield Arena(layout, _align(address))
     finally:
         # After a kernel's fault the whole context is gone, and its memory with it.
         with suppress(driver.CudaError):
             driver.free(address)
+
+
+def allocate(nbytes: int) -> int:
+    """Address of device memory.
+
+    Raises:
+        OutOfDeviceMemory: it does not fit.
+    """
+    try:
+        return driver.allocate(nbytes)
+    except driver.CudaError as error:
+        if error.code != driver.OUT_OF_MEMORY:
+            raise
+        raise OutOfDeviceMemory(nbytes, driver.free_memory()) from error
 
 
 def poison(arena: Arena, byte: int) -> None:
@@ -154,15 +168,6 @@ def _first_changed(arena: Arena, start: int, stop: int, byte: int) -> int | None
         if changed.any():
             return start + offset + int(changed.argmax())
     return None
-
-
-def _allocate(nbytes: int) -> int:
-    try:
-        return driver.allocate(nbytes)
-    except driver.CudaError as error:
-        if error.code != driver.OUT_OF_MEMORY:
-            raise
-        raise OutOfDeviceMemory(nbytes, driver.free_memory()) from error
 
 
 def _align(position: int) -> int:

@@ -46,6 +46,17 @@ def open_device(index: int) -> Any:
     return device
 
 
+def current_context() -> int:
+    """The handle of the current context, as an address."""
+    return int(_call("cuCtxGetCurrent"))
+
+
+def bus_id() -> str:
+    """The PCI bus id of the current device, as NVML spells it."""
+    raw: bytes = _call("cuDeviceGetPCIBusId", 32, _call("cuCtxGetDevice"))
+    return raw.split(b"\0", 1)[0].decode("ascii")
+
+
 def devices() -> list[Any]:
     """Handles of all devices, without making a context."""
     _call("cuInit", 0)
@@ -227,6 +238,16 @@ def _attribute(kind: Any) -> Any:
 def make_event() -> Any:
     """A timing event."""
     return _call("cuEventCreate", 0)
+
+
+def start_profiler() -> None:
+    """Tell an attached profiler that the launches from here on are of interest."""
+    _call("cuProfilerStart")
+
+
+def stop_profiler() -> None:
+    """Tell an attached profiler that they are over."""
+    _call("cuProfilerStop")
 
 
 def record(event: Any) -> None:

@@ -42,7 +42,7 @@ def replay(request: Replay, blobs: Sequence[Any]) -> tuple[Replayed, Storages]:
     if not request.poisons:
         raise faults.request_fault("a replay needs at least one poison byte")
     try:
-        with opened(request, blobs) as session:
+        with opened(request.plan, request.arguments, blobs) as session:
             return _replay(session, request.poisons)
     except arenas.OutOfDeviceMemory as error:
         raise faults.memory_fault(error) from error
@@ -58,7 +58,7 @@ def _replay(session: Session, poisons: bytes) -> tuple[Replayed, Storages]:
     others = [poison for poison in dict.fromkeys(poisons) if poison != poisons[0]]
     missing, hits = _compare_runs(session, steps, first, poisons[0], others)
     reply = Replayed(
-        outputs=tuple(_described(view, session) for view in session.plan.outputs),
+        outputs=tuple(described(view, session) for view in session.plan.outputs),
         inputs_changed=changed,
         guard_hits=tuple(dict.fromkeys(hits))[:64],
         unwritten=missing,
@@ -135,7 +135,7 @@ def _uninitialised(session: Session, index: int, position: int) -> Fault:
     )
 
 
-def _described(view: View, session: Session) -> TensorData:
+def described(view: View, session: Session) -> TensorData:
     """The output's place in its storage. Its blob holds what lies from the first element to the last."""
     spec = view.spec
     storage = session.plan.buffers[view.buffer].nbytes // spec.itemsize

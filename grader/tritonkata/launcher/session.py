@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tritonkata.boundary.messages import Replay
 from tritonkata.boundary.validate import scratch_bytes
 from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import driver, faults, hostops, kernels
@@ -33,18 +32,26 @@ class Session:
 
 
 @contextmanager
-def opened(request: Replay, blobs: Sequence[Any]) -> Iterator[Session]:
-    """Memory and kernels for one request; all of it is given back at the end.
+def opened(plan: LaunchPlan, arguments: tuple[TensorData, ...], blobs: Sequence[Any]) -> Iterator[Session]:
+    """Memory and kernels for one plan; all of it is given back at the end.
 
     Raises:
         ReplayFault: a kernel that the driver refuses, or blobs that do not fit the arguments.
         OutOfDeviceMemory: the buffers do not fit.
     """
-    arrays = tuple(np.frombuffer(blob, np.uint8) for blob in blobs)
-    _check_blobs(request.arguments, arrays)
-    layout, scratch = _layout(request.plan)
-    with kernels.loaded(request.plan.kernels) as loaded, arenas.allocated(layout) as arena:
-        yield Session(request.plan, request.arguments, arrays, arena, loaded, scratch)
+    arrays = _arrays(arguments, blobs)
+    layout, scratch = _layout(plan)
+    with kernels.loaded(plan.kernels) as loaded, arenas.allocated(layout) as arena:
+        yield Session(plan, arguments, arrays, arena, loaded, scratch)
+
+
+def with_arguments(session: Session, arguments: tuple[TensorData, ...], blobs: Sequence[Any]) -> Session:
+    """The same memory and kernels for other values of the same layouts.
+
+    Raises:
+        ReplayFault: blobs that do not fit the arguments.
+    """
+    return replace(session, arguments=arguments, blobs=_arrays(arguments, blobs))
 
 
 def refresh(session: Session, poison: int) -> None:
@@ -114,6 +121,12 @@ def _all_launches(plan: LaunchPlan) -> Iterator[Launch]:
     for step in plan.steps:
         parts = [part for variant in step.variants for part in variant] if isinstance(step, Choice) else [step]
         yield from (part for part in parts if isinstance(part, Launch))
+
+
+def _arrays(arguments: Sequence[TensorData], blobs: Sequence[Any]) -> tuple[NDArray[np.uint8], ...]:
+    arrays = tuple(np.frombuffer(blob, np.uint8) for blob in blobs)
+    _check_blobs(arguments, arrays)
+    return arrays
 
 
 def _check_blobs(arguments: Sequence[TensorData], blobs: Sequence[NDArray[np.uint8]]) -> None:

@@ -11,9 +11,10 @@ from typing import Literal
 import msgspec
 
 from tritonkata.model.faults import Fault, Verdict
-from tritonkata.model.observation import Resources, TensorTraffic, TrafficSource, Unwritten
+from tritonkata.model.observation import Level, Resources, TensorTraffic, Traffic, TrafficSource, Unwritten
 
 FORMAT_VERSION = 1
+GOLD_FRACTION_OF_COPY = 0.9
 
 ReportVerdict = Literal["pass", "fail", "error", "grader_error"]
 Medal = Literal["none", "bronze", "silver", "gold"]
@@ -57,7 +58,10 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class TrafficEvidence(msgspec.Struct, frozen=True):
-    """Measured traversals against the budget, in units of the tensor `unit`."""
+    """Measured traversals against the budget, in units of the tensor `unit`.
+
+    `counted` is the interpreter's count (loads plus stores) where hardware was the source.
+    """
 
     unit: str
     unit_bytes: int
@@ -65,6 +69,10 @@ class TrafficEvidence(msgspec.Struct, frozen=True):
     stores: float
     budget: float
     par: float
+    source: TrafficSource = "interpreter"
+    counted: float | None = None
+    spilled_bytes: int | None = None
+    per_tensor: tuple[TensorTraffic, ...] = ()
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -117,22 +125,81 @@ class Traversals(msgspec.Struct, frozen=True):
     dram: float | None = None
 
 
+class LevelBytes(msgspec.Struct, frozen=True):
+    """Bytes at each level that was measured.
+
+    `async_copied`, `tma_loaded` and `tma_stored` are parts of `requested`; `spilled` is beside it.
+    `counted` is the interpreter's count of the requested bytes, where hardware was the source.
+    """
+
+    requested: Level
+    async_copied: int | None = None
+    tma_loaded: int | None = None
+    tma_stored: int | None = None
+    spilled: int | None = None
+    l2: Level | None = None
+    dram: Level | None = None
+    counted: Level | None = None
+
+
 class TrafficReport(msgspec.Struct, frozen=True):
-    """Traffic of the case that the budget is graded on."""
+    """Traffic of the case that the budget is graded on.
+
+    `absent` gives the reason for each level, or better source, that could not be had.
+    """
 
     source: TrafficSource
     unit: str
     unit_bytes: int
     traversals: Traversals
+    bytes: LevelBytes
     per_tensor: tuple[TensorTraffic, ...] = ()
+    absent: dict[str, str] = {}
+
+
+def traffic_report(traffic: Traffic, unit: str, unit_bytes: int) -> TrafficReport:
+    """What a run's traffic says in units of one tensor."""
+
+    def traversals(level: Level | None) -> float | None:
+        return None if level is None else level.total / unit_bytes
+
+    return TrafficReport(
+        source=traffic.source,
+        unit=unit,
+        unit_bytes=unit_bytes,
+        traversals=Traversals(traversals(traffic.requested), traversals(traffic.l2), traversals(traffic.dram)),
+        bytes=LevelBytes(
+            requested=traffic.requested,
+            async_copied=traffic.async_copied,
+            tma_loaded=traffic.tma_loaded,
+            tma_stored=traffic.tma_stored,
+            spilled=traffic.spilled,
+            l2=traffic.l2,
+            dram=traffic.dram,
+            counted=traffic.counted,
+        ),
+        per_tensor=traffic.per_tensor,
+        absent=traffic.absent,
+    )
 
 
 class SpeedReport(msgspec.Struct, frozen=True):
-    """Speed against a copy of the same bytes, timed beside it. Times in microseconds."""
+    """Speed against a copy of the same bytes, timed beside it. Times in microseconds.
+
+    `copy_bytes` is what the copy moved, read plus written: the kata's par for this input.
+    `repeated` counts the rounds thrown away since their two copies disagreed. `notes` say what
+    disturbed the GPU.
+    """
 
     fraction_of_copy: float
     kernel_us: float
     copy_us: float
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    copy_bytes: int = 0
+    rounds: int = 0
+    repeated: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -141,6 +208,8 @@ class Report(msgspec.Struct, frozen=True):
     `absent` gives the reason for each figure that could not be measured,
     `unavailable` for each check (by its title) that this engine cannot run; such checks
     are not in `checks` and take no points.
+    `traffic_at_full_size` is of a whole matrix, where the hardware's counters were read: there L2 and DRAM show what
+    a cache absorbs.
     `fault` is set when the verdict is `error` or `grader_error`: nothing could be graded.
     """
 
@@ -155,6 +224,7 @@ class Report(msgspec.Struct, frozen=True):
     checks: tuple[CheckResult, ...] = ()
     fault: Fault | None = None
     traffic: TrafficReport | None = None
+    traffic_at_full_size: TrafficReport | None = None
     speed: SpeedReport | None = None
     resources: tuple[Resources, ...] = ()
     absent: dict[str, str] = {}
