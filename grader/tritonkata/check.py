@@ -12,26 +12,21 @@ from typing import Any
 
 import msgspec
 
-from tritonkata import __version__
+from tritonkata import __version__, scoring
 from tritonkata.diagnosis.diagnose import diagnose
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import DEFAULT_TARGET, EngineName, open_engine
 from tritonkata.engine.machine import processor_name
 from tritonkata.engine.workers import Assignment
-from tritonkata.hidden.plugin import Outcome, Session, load_module, run_hidden_tests
+from tritonkata.hidden.plugin import load_module, run_hidden_tests
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
-from tritonkata.model.report import (
-    CheckResult,
-    Medal,
-    Report,
-    ReportVerdict,
-    Submission,
-    TrafficReport,
-    Traversals,
-)
 from tritonkata.model.report import Engine as EngineReport
+from tritonkata.model.report import (
+    Report,
+    Submission,
+)
 from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission, readable
 
 Progress = Callable[[str], None]
@@ -84,7 +79,7 @@ def _run(
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
     progress("starting the engine")
     engine = open_engine(
-        name, Assignment(kata, readable(submission.path.name)[:200], submission.source, target, hidden)
+        name, Assignment.to_kata(kata, readable(submission.path.name)[:200], submission.source, target, hidden)
     )
     try:
         try:
@@ -106,85 +101,27 @@ def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engi
     if session.load_fault is not None:
         return _not_graded(start, session.load_fault)
     outcomes = [outcome for outcome in session.outcomes.values() if outcome.absent is None]
-    checks = tuple(_check_result(outcome) for outcome in outcomes)
+    checks = tuple(scoring.check_result(outcome) for outcome in outcomes)
     progress("looking for the mistake")
     mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
     oracle: Any = load_module(kata.oracle, f"oracle_{kata.slug}")
     checks = diagnose(checks, session, submission.text, mistakes, oracle)
     unavailable = {one.mark.title: one.absent for one in session.outcomes.values() if one.absent is not None}
-    verdict = _verdict(checks)
+    verdict = scoring.verdict_of(checks)
     return msgspec.structs.replace(
         start,
         verdict=verdict,
         checks=checks,
         score=sum(check.points for check in checks),
         max_score=sum(check.max_points for check in checks),
-        medal=_medal(checks, session, engine.describe().name),
-        traffic=_traffic(session),
+        medal=scoring.medal_of(checks, session, engine.describe().name),
+        traffic=scoring.traffic_of(session),
+        traffic_at_full_size=scoring.full_size_traffic_of(session),
         resources=engine.resources(),
-        absent=_not_measured(engine.describe().name),
+        speed=scoring.speed_of(session),
+        absent=scoring.not_measured(engine.describe().name, session),
         unavailable=unavailable,
     )
-
-
-def _check_result(outcome: Outcome) -> CheckResult:
-    verdict, message = outcome.verdict, outcome.message
-    if verdict == "pass" and outcome.ran == 0:
-        verdict, message = "skipped", "not run, because the grading ended before it"
-    return CheckResult(
-        name=outcome.mark.name,
-        title=outcome.mark.title,
-        verdict=verdict,
-        points=outcome.mark.points if verdict == "pass" else 0.0,
-        max_points=outcome.mark.points,
-        message=message,
-        evidence=outcome.evidence,
-        seconds=round(outcome.seconds, 3),
-    )
-
-
-def _verdict(checks: tuple[CheckResult, ...]) -> ReportVerdict:
-    verdicts = {check.verdict for check in checks}
-    if "grader_error" in verdicts or not checks:
-        return "grader_error"
-    return "pass" if verdicts == {"pass"} else "fail"
-
-
-def _medal(checks: tuple[CheckResult, ...], session: Session, engine: str) -> Medal:
-    """Bronze: right, over the traffic budget. Silver: every check passed. Gold: at par as well.
-
-    On a GPU gold also needs the speed, so without a measured speed there is no gold.
-    """
-    failed = [check for check in checks if check.verdict != "pass"]
-    if any(check.verdict != "over_budget" for check in failed):
-        return "none"
-    if failed:
-        return "bronze"
-    measured = session.traffic.measured
-    at_par = bool(measured) and all(row.loads + row.stores <= row.par for row, _ in measured)
-    return "gold" if at_par and engine == "interpreter" else "silver"
-
-
-def _traffic(session: Session) -> TrafficReport | None:
-    """The measurement with the most traversals; what the budget is graded on."""
-    if not session.traffic.measured:
-        return None
-    evidence, traffic = max(session.traffic.measured, key=lambda pair: pair[0].loads + pair[0].stores)
-    return TrafficReport(
-        source=traffic.source,
-        unit=evidence.unit,
-        unit_bytes=evidence.unit_bytes,
-        traversals=Traversals(requested=evidence.loads + evidence.stores),
-        per_tensor=traffic.per_tensor,
-    )
-
-
-def _not_measured(engine: str) -> dict[str, str]:
-    if engine == "interpreter":
-        reason = "needs a GPU"
-        return {"speed": reason, "traffic in L2 and DRAM": reason}
-    reason = "this version counts requested bytes only, in the interpreter"
-    return {"speed": "this version does not time kernels", "traffic in L2 and DRAM": reason}
 
 
 def _blank_report(kata: Kata, path: Path, engine: str, target: str | None, seed: int) -> Report:

@@ -7,10 +7,8 @@ there is a finding and not the end of the examination.
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from typing import Any, Literal
 import msgspec
 
 from tritonkata import __version__
+from tritonkata.launcher.traffic.comparison import Comparison
 
 Status = Literal["ok", "warn", "fail", "absent"]
 
@@ -31,11 +30,6 @@ _CAP_SYS_ADMIN = 21
 _CAP_PERFMON = 38
 _TRITON_RANGE = ((3, 6), (3, 10))
 _TORCH_OLDEST = (2, 6)
-_CUPTI_PATTERNS = (
-    "targets/*/lib/libcupti.so*",
-    "extras/CUPTI/lib64/libcupti.so*",
-    "lib64/libcupti.so*",
-)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -81,6 +75,12 @@ def examine() -> Health:
         profiling_finding(_read(_DRIVER_PARAMETERS), privileged=_may_profile()),
     )
     return Health(findings, _engines(libraries, gpu))
+
+
+def compare_counters() -> Comparison | str:
+    """What CUPTI and Nsight Compute count of one copy, or why neither could be asked."""
+    answer = _ask(_COUNTERS_PROBE)
+    return str(answer["error"]) if "error" in answer else msgspec.convert(answer, Comparison)
 
 
 def library_finding(
@@ -136,9 +136,8 @@ def cupti_finding(answer: dict[str, Any], *, has_gpu: bool) -> Finding:
         return Finding("cupti", "ok", f"API version {answer['version']} at {answer['path']}")
     if not has_gpu:
         return Finding("cupti", "absent", "only used with a GPU")
-    return Finding(
-        "cupti", "warn", str(answer["error"]), "install the CUDA toolkit, or: python -m pip install nvidia-cuda-cupti"
-    )
+    what, _, fix = str(answer["error"]).partition("; ")
+    return Finding("cupti", "warn", what, fix or "see `kata doctor --counters`")
 
 
 def profiling_finding(parameters: str | None, *, privileged: bool) -> Finding:
@@ -226,26 +225,25 @@ def _probe_gpu() -> dict[str, Any]:
 
 
 def _probe_cupti() -> dict[str, Any]:
-    tried = []
-    for path in _cupti_candidates():
-        try:
-            library = ctypes.CDLL(path)
-            number = ctypes.c_uint32()
-            if library.cuptiGetVersion(ctypes.byref(number)) == 0:
-                return {"version": number.value, "path": path}
-        except (OSError, AttributeError) as error:
-            tried.append(f"{path}: {error}")
-    return {"error": f"libcupti cannot be loaded ({tried[0]})" if tried else "libcupti was not found"}
+    from tritonkata.launcher.traffic.library import CuptiMissing, load
+
+    try:
+        _, version, path = load()
+    except CuptiMissing as error:
+        return {"error": str(error)}
+    return {"version": version, "path": path}
 
 
-def _cupti_candidates() -> list[str]:
-    roots = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", *sorted(map(str, Path("/usr/local").glob("cuda-*")))]
-    found = [
-        str(path) for root in roots if root for pattern in _CUPTI_PATTERNS for path in sorted(Path(root).glob(pattern))
-    ]
-    for folder in sys.path:
-        found += [str(path) for path in sorted(Path(folder or ".").glob("nvidia/*/lib/libcupti.so*"))]
-    return [*found, "libcupti.so"]
+def _probe_counters() -> dict[str, Any]:
+    from tritonkata.launcher.probe import probe
+
+    found = probe()
+    if "error" in found:
+        return found
+    from tritonkata.launcher.traffic.__main__ import compare
+
+    answer: dict[str, Any] = msgspec.to_builtins(compare(0))
+    return answer
 
 
 def _may_profile() -> bool:
@@ -275,11 +273,12 @@ _PROBES: dict[str, Callable[[], dict[str, Any]]] = {
     "gpu": _probe_gpu,
     "cupti": _probe_cupti,
 }
+_COUNTERS_PROBE = "counters"
 
 
 def _answer(probe: str) -> dict[str, Any]:
     try:
-        return _PROBES[probe]()
+        return _probe_counters() if probe == _COUNTERS_PROBE else _PROBES[probe]()
     # Whatever an import raises is the finding.
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}

@@ -16,7 +16,8 @@ from tritonkata.model.observation import Observation
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Engine, Resources
 
-HEAD = "import numpy as np, pytest\nfrom tritonkata.hidden.asserts import *\nfrom tritonkata.hidden.inputs import *\n"
+MODULES = ("asserts", "budget", "inputs")
+HEAD = "import numpy as np, pytest\n" + "".join(f"from tritonkata.hidden.{name} import *\n" for name in MODULES)
 
 
 class NumpyEngine:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from tritonkata.hidden.tolerance import Float64s, Kind, distance_to_maximum, tolerance
-from tritonkata.model.course import TrafficBudget
 from tritonkata.model.faults import Fault, Verdict
-from tritonkata.model.observation import Observation, Traffic
-from tritonkata.model.report import Evidence, Mismatch, TrafficEvidence
+from tritonkata.model.observation import Observation
+from tritonkata.model.report import Evidence, Mismatch
 
 COLUMNS_SHOWN = 6
+ROWS_AT_ONCE = 256
 Array = NDArray[Any]
 
 
@@ -94,42 +95,45 @@ def assert_unchanged(observation: Observation) -> None:
         raise CheckFailed("wrong_output", f"the call changed its input {names}", Evidence(mismatch=mismatch))
 
 
-@dataclass
-class TrafficLedger:
-    """The kata's budget, and what the assertions below measured against it, worst first."""
+def assert_rows_match(
+    observation: Observation,
+    oracle: Callable[..., Float64s],
+    *arguments: Array,
+    scores: Callable[..., Array] = lambda x, *_: x,
+    kind: Kind = "softmax",
+) -> None:
+    """As `assert_matches`, for results too large to compare at once: a part of the rows at a time.
 
-    budget: TrafficBudget
-    measured: list[tuple[TrafficEvidence, Traffic]] = field(default_factory=list)
+    Compares every element of the first result of the run, and of each further run whose result was not the same.
 
-
-ledger: ContextVar[TrafficLedger] = ContextVar("ledger")
-"""Set by the plugin around each hidden test."""
-
-
-def assert_within_budget(observation: Observation, unit: Array) -> None:
-    """Requested bytes, loads plus stores, at most the kata's budget in units of the bytes of `unit`.
+    Args:
+        observation: of a timed run.
+        oracle: the float64 truth as a function of rows of the arguments.
+        arguments: what the call was given; the rows are their first axis.
+        scores: what exp is taken of, as a function of rows of the arguments.
+        kind: the row of the tolerance table.
 
     Raises:
-        CheckFailed: `over_budget`.
+        CheckFailed: `invalid_output` for a wrong shape, dtype or layout, else `wrong_output`.
     """
-    assert_no_fault(observation)
-    traffic = observation.traffic
-    assert traffic is not None, "the engine measured no traffic"
-    budget = ledger.get().budget
-    unit_bytes = unit.size * unit.dtype.itemsize
-    evidence = TrafficEvidence(
-        unit=budget.unit,
-        unit_bytes=unit_bytes,
-        loads=traffic.loaded / unit_bytes,
-        stores=traffic.stored / unit_bytes,
-        budget=budget.budget,
-        par=budget.par,
-    )
-    ledger.get().measured.append((evidence, traffic))
-    total = evidence.loads + evidence.stores
-    if total > budget.budget:
-        message = f"{total:.2f} traversals of {budget.unit}, the budget is {budget.budget:g}"
-        raise CheckFailed("over_budget", message, Evidence(traffic=evidence))
+    assert_unchanged(observation)
+    for outputs in (observation.outputs, *observation.others):
+        got = outputs[0]
+        assert_form(got, arguments[0].shape, arguments[0].dtype)
+
+        def failure(begin: int, got: Array = got) -> CheckFailed | None:
+            rows = slice(begin, begin + ROWS_AT_ONCE)
+            parts = [argument[rows] for argument in arguments]
+            mismatch = compare(got[rows], oracle(*parts), scores(*parts), kind)
+            if mismatch is None:
+                return None
+            placed = msgspec.structs.replace(mismatch, row=(mismatch.row or 0) + begin, total=got.size)
+            return CheckFailed("wrong_output", _one_line(placed), Evidence(mismatch=placed))
+
+        with ThreadPoolExecutor() as pool:
+            failures = list(filter(None, pool.map(failure, range(0, len(got), ROWS_AT_ONCE))))
+        if failures:
+            raise failures[0]
 
 
 def assert_form(got: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

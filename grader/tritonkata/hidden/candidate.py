@@ -13,7 +13,7 @@ from tritonkata.engine.base import Engine
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form
 from tritonkata.model.course import Entry, Kata
 from tritonkata.model.faults import Fault
-from tritonkata.model.observation import Observation
+from tritonkata.model.observation import Observation, Speed
 from tritonkata.model.report import Case, Evidence, Mismatch
 
 Array = NDArray[Any]
@@ -30,6 +30,17 @@ class Call:
     observation: Observation
 
 
+@dataclass(frozen=True)
+class TimedCall:
+    """The speed of an entry point on a unit of this shape and dtype, timed by a check."""
+
+    check: str
+    entry: str
+    shape: tuple[int, ...]
+    dtype: str
+    speed: Speed
+
+
 @dataclass
 class Candidate:
     """The submission, as a function of NumPy arrays.
@@ -41,6 +52,7 @@ class Candidate:
     kata: Kata
     check: str = ""
     calls: list[Call] = field(default_factory=list)
+    speeds: list[TimedCall] = field(default_factory=list)
 
     def __call__(self, *arguments: Array) -> Any:
         """Call the first entry point; see `call`."""
@@ -71,6 +83,38 @@ class Candidate:
         if observation.fault is not None and observation.fault.verdict == "skipped":
             raise CandidateFault(observation.fault)
         return observation
+
+    def traffic(self, *arguments: Array, entry: str | None = None) -> Observation:
+        """Call with its bytes counted, by the hardware where it can be trusted, else by the interpreter."""
+        chosen = self._entry(entry)
+        return self._observed(chosen, arguments, self.engine.traffic(chosen, arguments))
+
+    def traffic_at_full_size(self, *arguments: Array, entry: str | None = None) -> Observation:
+        """Call with its bytes counted by the hardware alone; there is no traffic where it cannot be trusted.
+
+        The interpreter would take minutes. Not kept in `calls`: it is large, and no diagnosis needs it.
+        """
+        return self.engine.traffic(self._entry(entry), arguments, counted=False)
+
+    def time(self, *cases: tuple[Array, ...], entry: str | None = None) -> tuple[Observation, ...]:
+        """Call over and over, the cases in turn, beside copies that move as many bytes as the kata's par.
+
+        All cases have one layout. These calls are not kept in `calls`: they are large, and no diagnosis needs them.
+
+        Raises:
+            CandidateFault: there is no result.
+            CheckFailed: the number of results is wrong.
+        """
+        chosen = self._entry(entry)
+        unit = cases[0][chosen.parameters.index(self.kata.file.traffic.unit)]
+        observations = self.engine.time(chosen, cases, round(self.kata.file.traffic.par * unit.nbytes))
+        for observation in observations:
+            if observation.fault is not None:
+                raise CandidateFault(observation.fault)
+            _assert_count(observation, chosen)
+            if observation.speed is not None:
+                self.speeds.append(TimedCall(self.check, chosen.name, unit.shape, str(unit.dtype), observation.speed))
+        return observations
 
     def compile(self, *arguments: Array, entry: str | None = None) -> None:
         """Compile for these layouts.
@@ -106,7 +150,7 @@ def case_of(call: Call) -> Case:
     )
 
 
-def _assert_results(observation: Observation, entry: Entry, first: Array) -> None:
+def _assert_count(observation: Observation, entry: Entry) -> None:
     wanted, got = len(entry.results), len(observation.outputs)
     if wanted != got or (wanted > 1 and not observation.returned_tuple):
         mismatch = Mismatch(kind="count", expected_text=f"{wanted} tensors", got_text=f"{got}")
@@ -115,6 +159,10 @@ def _assert_results(observation: Observation, entry: Entry, first: Array) -> Non
             f"{entry.name} returns {got} tensors, it must return {wanted}",
             Evidence(mismatch=mismatch),
         )
+
+
+def _assert_results(observation: Observation, entry: Entry, first: Array) -> None:
+    _assert_count(observation, entry)
     shape = first.shape if entry.result_shape == "input" else first.shape[:1]
     dtype = first.dtype if entry.result_dtype == "input" else np.dtype(np.float32)
     for output in observation.outputs:

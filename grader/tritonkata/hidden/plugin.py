@@ -19,8 +19,9 @@ import pytest
 
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
-from tritonkata.hidden.asserts import CandidateFault, CheckFailed, TrafficLedger, ledger
-from tritonkata.hidden.candidate import Call, Candidate, case_of
+from tritonkata.hidden.asserts import CandidateFault, CheckFailed
+from tritonkata.hidden.budget import TrafficLedger, ledger
+from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.report import Evidence
@@ -81,6 +82,7 @@ class Session:
     outcomes: dict[str, Outcome]
     calls: list[Call]
     traffic: TrafficLedger
+    speeds: list[TimedCall] = field(default_factory=list)
     load_fault: Fault | None = None
     problem: str | None = None
 
@@ -109,7 +111,7 @@ class HiddenTests:
         self._progress = progress
         self._candidate = Candidate(engine, kata)
         self._oracle = _Oracle(load_module(kata.oracle, f"oracle_{kata.slug}"), kata.file.entry_points[0].name)
-        self.session = Session({}, self._candidate.calls, TrafficLedger(kata.file.traffic))
+        self.session = Session({}, self._candidate.calls, TrafficLedger(kata.file.traffic), self._candidate.speeds)
 
     @pytest.fixture(name="candidate")
     def _candidate_fixture(self) -> Candidate:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tritonkata.hidden.asserts import assert_matches, assert_no_fault, assert_unchanged, assert_within_budget
+from tritonkata.hidden.asserts import assert_matches, assert_no_fault, assert_rows_match, assert_unchanged
+from tritonkata.hidden.budget import assert_within_budget
 from tritonkata.hidden.inputs import DTYPES, as_dtype, far_view, normal, padded
 
 NEG_INF = -np.inf
@@ -250,4 +251,17 @@ def test_bounds(candidate, rng, shape, dtype):
 def test_traffic(candidate, rng):
     shape = (4, 6000)
     x = normal(rng, shape)
-    assert_within_budget(candidate.access(x, random_mask(rng, shape)), unit=x)
+    assert_within_budget(candidate.traffic(x, random_mask(rng, shape)), unit=x)
+
+
+@pytest.mark.check("full_size", title="Full size, timed beside a copy", points=1, depends=("values",), engines=("gpu",))
+def test_full_size(candidate, oracle, rng):
+    """A whole matrix, twice the L2 of the largest card; the two inputs take turns."""
+    shape = (8192, 4096)
+    x, mask = normal(rng, shape), random_mask(rng, shape)
+    cases = [(x, mask), (np.ascontiguousarray(x[::-1]), np.ascontiguousarray(mask[::-1]))]
+    counted = candidate.traffic_at_full_size(*cases[0])
+    if counted.traffic is not None:
+        assert_within_budget(counted, unit=cases[0][0])
+    for arguments, observation in zip(cases, candidate.time(*cases), strict=True):
+        assert_rows_match(observation, oracle, *arguments, scores=oracle.scores)

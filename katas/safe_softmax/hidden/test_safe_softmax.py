@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tritonkata.hidden.asserts import assert_matches, assert_no_fault, assert_unchanged, assert_within_budget
+from tritonkata.hidden.asserts import assert_matches, assert_no_fault, assert_rows_match, assert_unchanged
+from tritonkata.hidden.budget import assert_within_budget
 from tritonkata.hidden.inputs import DTYPES, as_dtype, far_view, normal, padded
 
 COMPILES = ("compiles",)
@@ -197,4 +198,16 @@ def test_bounds(candidate, rng, gap):
 @pytest.mark.parametrize(("shape", "dtype"), [((3, 1000), "float32"), ((2, 6000), "float32"), ((2, 6000), "float16")])
 def test_traffic(candidate, rng, shape, dtype):
     x = normal(rng, shape, dtype)
-    assert_within_budget(candidate.access(x), unit=x)
+    assert_within_budget(candidate.traffic(x), unit=x)
+
+
+@pytest.mark.check("full_size", title="Full size, timed beside a copy", points=1, depends=VALUES_PASS, engines=("gpu",))
+def test_full_size(candidate, oracle, rng):
+    """A whole matrix, twice the L2 of the largest card; the two inputs take turns."""
+    x = normal(rng, (8192, 4096))
+    cases = [(x,), (np.ascontiguousarray(x[::-1]),)]
+    counted = candidate.traffic_at_full_size(*cases[0])
+    if counted.traffic is not None:
+        assert_within_budget(counted, unit=cases[0][0])
+    for arguments, observation in zip(cases, candidate.time(*cases), strict=True):
+        assert_rows_match(observation, oracle, *arguments)
