@@ -17,6 +17,7 @@ from feedback_samples import (
     KINDS,
     PHASES,
     SOURCE,
+    UNIT,
     check,
     fault,
     full_check,
@@ -24,6 +25,7 @@ from feedback_samples import (
     mismatch,
     passed,
     report,
+    traffic_report,
 )
 from rich.cells import cell_len
 from rich.console import Console
@@ -33,8 +35,8 @@ from tritonkata.feedback import junit
 from tritonkata.feedback.markdown import to_markdown
 from tritonkata.feedback.terminal import print_report
 from tritonkata.model.faults import Access, Fault
-from tritonkata.model.observation import Resources
-from tritonkata.model.report import Case, Engine, Submission, TrafficReport, Traversals
+from tritonkata.model.observation import Level, Resources
+from tritonkata.model.report import Case, Engine, Submission
 
 
 def printed(result, folder, *, width=100, source=SOURCE, encoding="utf-8", terminal=False, **options):
@@ -194,10 +196,10 @@ class TestOutcome:
         assert "Silver asks for every check: values still to pass." in printed(bronze, tmp_path)
         assert "Gold asks for traffic at par (2, now 3)." in printed(report(passed()), tmp_path)
         card = Engine("gpu", "NVIDIA H200", "sm_90")
-        at_par = TrafficReport("cupti", "x", 16_000, Traversals(2.0, 1.9, 1.5))
+        at_par = traffic_report(Level(UNIT, UNIT), l2=Level(UNIT, 14_400), dram=Level(UNIT, 8000))
         text = printed(report(passed(), engine=card, traffic=at_par), tmp_path)
         assert "Gold asks for 90 % of a copy's speed (not measured)." in text
-        assert "L2 1.9, DRAM 1.5" in " ".join(text.split())
+        assert "In L2: 1.9 (loads 1, stores 0.9); in DRAM: 1.5 (loads 1, stores 0.5)" in " ".join(text.split())
         assert "asks for" not in printed(report(passed(), medal="gold"), tmp_path)
 
     def test_checks_that_did_not_run_are_not_counted_as_done(self, tmp_path):

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from feedback_samples import CASE, FAILING, check, fault, full_check, passed, report
+from feedback_samples import CASE, FAILING, UNIT, check, fault, full_check, passed, report, speed_report, traffic_report
 
 from tritonkata.feedback.schema import SHIPPED, as_text, report_schema
-from tritonkata.model.report import Report, SpeedReport
+from tritonkata.model.observation import Level
+from tritonkata.model.report import Report
 
 SCHEMA = report_schema()
 ANNOTATIONS = {"title", "description", "default", "$schema", "$defs"}
@@ -94,7 +95,15 @@ def test_shipped_schema_is_up_to_date():
 
 @pytest.mark.parametrize("verdict", FAILING)
 def test_reports_keep_to_the_schema(verdict):
-    result = report(passed(), full_check(verdict), check(verdict, case=CASE), speed=SpeedReport(0.9, 1.0, 0.9))
+    traffic = traffic_report(
+        l2=Level(UNIT, UNIT), dram=Level(), counted=Level(UNIT), spilled=7, tma_loaded=0, absent={"DRAM": "untrusted"}
+    )
+    result = report(
+        *(passed(), full_check(verdict), check(verdict, case=CASE)),
+        traffic=traffic,
+        traffic_at_full_size=traffic,
+        speed=speed_report(notes=("shared",)),
+    )
     assert problems(encoded(result), SCHEMA) == []
     assert msgspec.json.decode(msgspec.json.encode(result), type=Report) == result
 

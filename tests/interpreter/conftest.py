@@ -1,4 +1,4 @@
-"""The real worker process, driven over its pipes."""
+"""The real worker process, driven over its pipes; and the helper beside the tests made importable."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -28,6 +29,8 @@ from tritonkata.boundary.messages import (
 )
 from tritonkata.model.faults import Fault
 from tritonkata.model.tensors import Run, TensorData, TensorSpec
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 PRELUDE = """\
 import torch

@@ -14,9 +14,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tritonkata.feedback.clean import clean, one_line
-from tritonkata.feedback.numbers import described, pairs
+from tritonkata.feedback.facts import SOURCES, absent_figures, effective_gb_per_s
+from tritonkata.feedback.numbers import described, number, pairs
+from tritonkata.feedback.passes import passed_over
 from tritonkata.model.faults import Verdict
-from tritonkata.model.report import CheckResult, Evidence, Report
+from tritonkata.model.observation import Level
+from tritonkata.model.report import CheckResult, Evidence, Report, SpeedReport, TrafficEvidence, TrafficReport
 
 ERROR_VERDICTS: frozenset[Verdict] = frozenset({"compile_error", "runtime_error", "timeout", "grader_error"})
 
@@ -47,7 +50,7 @@ def to_xml(report: Report) -> bytes:
     suite = ElementTree.Element("testsuite", _suite_attributes(report, cases))
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in _properties(report):
-        ElementTree.SubElement(properties, "property", {"name": name, "value": one_line(value)})
+        ElementTree.SubElement(properties, "property", {"name": one_line(name), "value": one_line(value)})
     suite.extend(cases)
     root = ElementTree.Element("testsuites", {"name": "tritonkata"})
     root.append(suite)
@@ -118,23 +121,55 @@ def _details(check: CheckResult) -> Iterator[str]:
     mismatch = evidence.mismatch
     if mismatch is not None and (mismatch.expected_text or mismatch.got_text):
         yield f"right: {mismatch.expected_text}; got: {mismatch.got_text}"
+    if evidence.traffic is not None:
+        yield from _moved(evidence.traffic)
     for column, right, got in pairs(mismatch):
         row = "" if mismatch is None or mismatch.row is None else f"row {mismatch.row}, "
         yield f"{row}column {column}: right {right}, got {got}"
 
 
+def _moved(traffic: TrafficEvidence) -> Iterator[str]:
+    total, unit = number(traffic.loads + traffic.stores, 4), f"times the bytes of {traffic.unit}"
+    yield f"{total} {unit}, {SOURCES[traffic.source]}; budget {number(traffic.budget, 4)}, par {number(traffic.par, 4)}"
+    yield from (f"{one.tensor} is {one}" for one in passed_over(traffic))
+    if traffic.spilled_bytes:
+        yield f"registers spilled: {traffic.spilled_bytes} bytes more"
+
+
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
-    engine, traffic, speed = report.engine, report.traffic, report.speed
+    engine = report.engine
     yield from (("engine", engine.name), ("device", engine.device), ("target", engine.target))
     yield from (("seed", str(report.seed)), ("verdict", report.verdict), ("medal", report.medal))
     yield from (("score", f"{report.score:g}"), ("max_score", f"{report.max_score:g}"))
-    if traffic is not None:
-        yield from (("traffic.source", traffic.source), ("traffic.unit_bytes", str(traffic.unit_bytes)))
-        for level in ("requested", "l2", "dram"):
-            value = getattr(traffic.traversals, level)
-            if value is not None:
-                yield f"traffic.{level}_traversals", f"{value:g}"
-    if speed is not None:
-        yield "speed.fraction_of_copy", f"{speed.fraction_of_copy:g}"
-    yield from ((f"not_measured.{name}", reason) for name, reason in report.absent.items())
+    if report.traffic is not None:
+        yield from _traffic_properties("traffic", report.traffic)
+    if report.traffic_at_full_size is not None:
+        yield from _traffic_properties("traffic_at_full_size", report.traffic_at_full_size)
+    if report.speed is not None:
+        yield from _speed_properties(report.speed)
+    for reason, figures in absent_figures(report).items():
+        yield from ((f"not_measured.{figure}", reason) for figure in figures)
     yield from ((f"not_run.{title}", reason) for title, reason in report.unavailable.items())
+
+
+def _traffic_properties(prefix: str, traffic: TrafficReport) -> Iterator[tuple[str, str]]:
+    yield from ((f"{prefix}.source", traffic.source), (f"{prefix}.unit_bytes", str(traffic.unit_bytes)))
+    for level in ("requested", "l2", "dram"):
+        value = getattr(traffic.traversals, level)
+        if value is not None:
+            yield f"{prefix}.{level}_traversals", f"{value:g}"
+    for name in traffic.bytes.__struct_fields__:
+        found = getattr(traffic.bytes, name)
+        if isinstance(found, Level):
+            yield f"{prefix}.{name}_loaded_bytes", str(found.loaded)
+            yield f"{prefix}.{name}_stored_bytes", str(found.stored)
+        elif found is not None:
+            yield f"{prefix}.{name}_bytes", str(found)
+
+
+def _speed_properties(speed: SpeedReport) -> Iterator[tuple[str, str]]:
+    yield "speed.fraction_of_copy", f"{speed.fraction_of_copy:g}"
+    yield from (("speed.kernel_us", f"{speed.kernel_us:g}"), ("speed.copy_us", f"{speed.copy_us:g}"))
+    if effective_gb_per_s(speed):
+        yield "speed.gb_per_s", f"{effective_gb_per_s(speed):g}"
+    yield from ((f"speed.note.{place}", note) for place, note in enumerate(speed.notes, start=1))

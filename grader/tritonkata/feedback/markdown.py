@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tritonkata.feedback import summary
 from tritonkata.feedback.clean import escape_markdown
 from tritonkata.feedback.excerpt import Excerpt
+from tritonkata.feedback.facts import fact_lines
 from tritonkata.feedback.numbers import number
 from tritonkata.feedback.render import Explanation, explain
 from tritonkata.model.course import Kata
@@ -33,11 +34,11 @@ def _lines(report: Report, kata: Kata, source: str | None) -> Iterator[str]:
     yield from _table(report.checks)
     for explanation in explain(report, kata, source):
         yield from _explanation(explanation)
-    facts = summary.fact_lines(report, kata)
-    if facts:
+    measured = fact_lines(report, kata)
+    if measured:
         yield "## Measured"
         yield ""
-        yield from (f"- {escape_markdown(line)}" for line in facts)
+        yield from (f"- {escape_markdown(line)}" for line in measured)
 
 
 def _table(checks: tuple[CheckResult, ...]) -> Iterator[str]:

@@ -11,6 +11,7 @@ DIGITS = 5
 _MOST_DIGITS = 17
 _GROUP_FROM = 10_000
 _MANY = 1e6
+_FEW = 6
 
 Number = int | float | str
 
@@ -46,6 +47,12 @@ def times(factor: float) -> str:
     return f"{number(factor, 3)} times" if factor < _MANY else "more than a million times"
 
 
+def how_often(count: float) -> str:
+    """`once`, `2 times`, `0.5 times`."""
+    text = number(float(count), 3)
+    return "once" if text == "1" else f"{text} times"
+
+
 def pairs(mismatch: Mismatch | None) -> tuple[tuple[str, str, str], ...]:
     """Rows of (column, right, got) for the first bad row, up to six."""
     if mismatch is None:
@@ -63,7 +70,23 @@ def columns(indices: Sequence[int]) -> str:
     first, last = indices[0], indices[-1]
     if len(indices) > 2 and list(indices) == list(range(first, last + 1)):
         return f"columns {first} to {last}"
-    return f"columns {', '.join(str(index) for index in indices[:-1])} and {last}"
+    return f"columns {joined([str(index) for index in indices])}"
+
+
+def lines(numbers: Sequence[int]) -> str:
+    """`line 12`, `lines 12, 17 and 23`; of more than six only the first ones."""
+    return f"{'line' if len(numbers) == 1 else 'lines'} {joined(few([str(number) for number in numbers]))}"
+
+
+def few(words: Sequence[str]) -> list[str]:
+    """The first six of many words, and how many more there are."""
+    more = len(words) - _FEW
+    return [*words[:_FEW], f"{more} more"] if more > 1 else list(words)
+
+
+def joined(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def plural(count: float, noun: str, many: str = "") -> str:

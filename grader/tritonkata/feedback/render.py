@@ -10,6 +10,9 @@ from typing import Any
 from tritonkata.feedback import summary
 from tritonkata.feedback.clean import escape_markdown
 from tritonkata.feedback.excerpt import Excerpt, excerpt, fault_line
+from tritonkata.feedback.facts import SOURCES
+from tritonkata.feedback.passes import merged_loads, passed_over
+from tritonkata.feedback.suspects import suspects
 from tritonkata.feedback.templates import SUFFIX, TemplateProblem, mistake_summary, render, template_names
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
@@ -117,13 +120,14 @@ def _rank(group: list[CheckResult], failures: int) -> tuple[bool, bool, int, boo
     return (late, late and not most, place, not about_form, check.diagnosis is None, -len(group))
 
 
-def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool]:
+def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool, bool]:
     evidence = check.evidence
     mismatch = evidence.mismatch
     return (
         evidence.fault is not None,
         mismatch is not None and bool(mismatch.expected or mismatch.expected_text),
         bool(evidence.traffic or evidence.unwritten),
+        evidence.traffic is not None and bool(evidence.traffic.per_tensor),
         evidence.case is not None,
     )
 
@@ -131,19 +135,7 @@ def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool]:
 def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: str | None) -> Explanation:
     check = max(group, key=_weight)
     evidence = check.evidence
-    context = {
-        "check": check,
-        "mismatch": evidence.mismatch,
-        "fault": evidence.fault,
-        "case": evidence.case,
-        "traffic": evidence.traffic,
-        "unwritten": evidence.unwritten,
-        "line": fault_line(evidence.fault),
-        "known": _known(check, kata),
-        "kata": kata,
-        "report": report,
-        "lacks_gpu": summary.lacks_gpu(evidence.fault),
-    }
+    context = _context(check, report, kata)
     headline, body = _words(check, context, kata)
     return Explanation(
         headline=headline,
@@ -154,6 +146,29 @@ def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: s
         checks=tuple(one for one in group if one.name),
         excerpt=excerpt(evidence.fault, source),
     )
+
+
+def _context(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]:
+    """What a template may name."""
+    evidence = check.evidence
+    traffic = evidence.traffic
+    return {
+        "check": check,
+        "mismatch": evidence.mismatch,
+        "fault": evidence.fault,
+        "case": evidence.case,
+        "traffic": traffic,
+        "counted_by": SOURCES[traffic.source] if traffic else "",
+        "passed_over": passed_over(traffic),
+        "suspects": suspects(traffic),
+        "merged_loads": merged_loads(traffic),
+        "unwritten": evidence.unwritten,
+        "line": fault_line(evidence.fault),
+        "known": _known(check, kata),
+        "kata": kata,
+        "report": report,
+        "lacks_gpu": summary.lacks_gpu(evidence.fault),
+    }
 
 
 def _words(check: CheckResult, context: Mapping[str, Any], kata: Kata) -> tuple[str, str]:

@@ -162,4 +162,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "pair_table": _number_table,
     "tensor": _tensor,
     "times": numbers.times,
+    "lines": numbers.lines,
+    "how_often": numbers.how_often,
 }

@@ -10,6 +10,7 @@ from rich.text import Text
 from tritonkata.feedback import summary
 from tritonkata.feedback.clean import one_line
 from tritonkata.feedback.excerpt import Excerpt
+from tritonkata.feedback.facts import fact_lines
 from tritonkata.feedback.numbers import number, plural
 from tritonkata.feedback.prose import encodable, hanging, inline, plain, wrapped
 from tritonkata.feedback.render import Explanation, explain
@@ -147,7 +148,7 @@ def _left_out(console: Console, rest: Sequence[Explanation], see_all: str | None
 
 
 def _facts(console: Console, report: Report, kata: Kata, width: int) -> Iterator[Text]:
-    for line in summary.fact_lines(report, kata):
+    for line in fact_lines(report, kata):
         style = "yellow" if line.startswith("Note:") else "dim" if line.startswith("Not measured:") else ""
         yield from hanging(console, Text(line, style=style), width, "", "")
 

@@ -50,7 +50,7 @@ def load(running: Running, addresses: Array, mask: Array | None, fill: Array, dt
         at = _elements(running, "load", storage, offsets, dtype.itemsize, mask is not None)
         marks = _marks(storage, at, dtype.itemsize)
         _refuse_uninitialised(running, "load", storage, marks, mask is not None)
-        storage.loaded += at.size * dtype.itemsize
+        storage.count(line_of(running), loaded=at.size * dtype.itemsize)
         storage.loads()[marks] = 1
         values = storage.bytes[: storage.nbytes // dtype.itemsize * dtype.itemsize].view(dtype)
         flat[lanes] = values[at]
@@ -68,7 +68,7 @@ def store(running: Running, addresses: Array, value: Array, mask: Array | None) 
         at = _elements(running, "store", storage, offsets, value.itemsize, mask is not None)
         marks = _marks(storage, at, value.itemsize)
         _note_race(running, storage, marks, mask is not None)
-        storage.stored += at.size * value.itemsize
+        storage.count(line_of(running), stored=at.size * value.itemsize)
         storage.stores()[marks] = 1
         storage.written_by()[marks] = running.serial
         storage.bytes[: storage.nbytes // value.itemsize * value.itemsize].view(value.dtype)[at] = flat[lanes]
@@ -88,8 +88,7 @@ def translate_atomic(running: Running, addresses: Array, mask: Array | None, ite
         at = _elements(running, "atomic", storage, offsets, itemsize, mask is not None)
         marks = _marks(storage, at, itemsize)
         _refuse_uninitialised(running, "atomic", storage, marks, mask is not None)
-        storage.loaded += at.size * itemsize
-        storage.stored += at.size * itemsize
+        storage.count(line_of(running), loaded=at.size * itemsize, stored=at.size * itemsize)
         storage.loads()[marks] = 1
         storage.stores()[marks] = 1
         flat[lanes] = (offsets + storage.bytes.ctypes.data).astype(np.uint64)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tritonkata.model.observation import TensorTraffic, Traffic, Unwritten
+from tritonkata.model.observation import LineTraffic, TensorTraffic, Traffic, Unwritten
 
 SLOT_BITS = 40
 _MIDDLE = 1 << (SLOT_BITS - 1)
 MAX_STORAGES = 255
+MAX_LINES = 64
 
 Indices = NDArray[np.int64]
 Map = NDArray[np.uint8]
@@ -33,7 +34,8 @@ class Storage:
     Maps hold one byte for each element. They are anonymous zero pages, so a map
     over gigabytes costs what is touched. `shape`, `strides` and `offset`
     describe the tensor that the storage was made for, in elements. `line` is
-    where the submission allocated it.
+    where the submission allocated it. `lines` holds the bytes that kernels
+    loaded and stored from each line of the submission.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Storage:
     stored_map: Map | None = None
     writers: NDArray[np.int32] | None = None
     line: int | None = None
+    lines: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -67,6 +70,14 @@ class Storage:
     def elements(self) -> int:
         """Number of elements."""
         return self.nbytes // self.itemsize
+
+    def count(self, line: int | None, *, loaded: int = 0, stored: int = 0) -> None:
+        """Add the bytes of one access of a kernel, on the learner's line that asked for it."""
+        self.loaded += loaded
+        self.stored += stored
+        if line is not None:
+            loaded_before, stored_before = self.lines.get(line, (0, 0))
+            self.lines[line] = (loaded_before + loaded, stored_before + stored)
 
     def loads(self) -> Map:
         """Which elements were loaded."""
@@ -203,5 +214,17 @@ def _tensor_traffic(storage: Storage) -> TensorTraffic:
         return 0 if seen is None else int(np.count_nonzero(seen)) * storage.itemsize
 
     return TensorTraffic(
-        storage.name, storage.loaded, storage.stored, unique(storage.loaded_map), unique(storage.stored_map)
+        # Results have been renamed by now; where one was allocated says nothing more.
+        tensor=storage.name if storage.name.startswith("result") else storage.label,
+        loaded=storage.loaded,
+        stored=storage.stored,
+        unique_loaded=unique(storage.loaded_map),
+        unique_stored=unique(storage.stored_map),
+        lines=_lines(storage),
     )
+
+
+def _lines(storage: Storage) -> tuple[LineTraffic, ...]:
+    """The lines that moved the most bytes of a storage, in order of line."""
+    most = sorted(storage.lines.items(), key=lambda item: -sum(item[1]))[:MAX_LINES]
+    return tuple(LineTraffic(line, loaded, stored) for line, (loaded, stored) in sorted(most))
