@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonkata.hidden.budget import slack
+from tritonkata.hidden.budget import graded, slack
 from tritonkata.hidden.candidate import TimedCall
 from tritonkata.hidden.plugin import Outcome, Session
 from tritonkata.model.report import (
@@ -55,7 +55,9 @@ def medal_of(checks: tuple[CheckResult, ...], session: Session, engine: str) -> 
     if failed:
         return "bronze"
     measured = session.traffic.measured
-    at_par = bool(measured) and all(row.loads + row.stores <= row.par + slack(row.source) for row, _ in measured)
+    at_par = bool(measured) and all(
+        graded(row, session.traffic.budget) <= row.par + slack(row.source) for row, _ in measured
+    )
     fast = min((timed.speed.fraction_of_copy for timed in timed_calls(session)), default=0.0) >= GOLD_FRACTION_OF_COPY
     return "gold" if at_par and (fast or engine == "interpreter") else "silver"
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import msgspec
 
+from tritonkata.model.answers import Arguments, Value
 from tritonkata.model.faults import Fault, Name, Text
 from tritonkata.model.observation import Speed, Traffic, Unwritten
 from tritonkata.model.plan import LaunchPlan
@@ -87,6 +88,17 @@ class Interpret(msgspec.Struct, frozen=True, tag="interpret"):
     seconds: float
 
 
+class Evaluate(msgspec.Struct, frozen=True, tag="evaluate"):
+    """Controller to interpreter worker: the value of a name in the submission, or of calls of it.
+
+    Without calls the name is a constant. Answered by `Evaluated` or `Failed`.
+    """
+
+    name: Name
+    calls: Annotated[tuple[Arguments, ...], msgspec.Meta(max_length=256)]
+    seconds: float
+
+
 class Loaded(msgspec.Struct, frozen=True, tag="loaded"):
     """The submission was imported and its entry points are callable."""
 
@@ -113,6 +125,12 @@ class Interpreted(msgspec.Struct, frozen=True, tag="interpreted"):
     aliases: Annotated[tuple[int, ...], msgspec.Meta(max_length=16)] = ()
     unwritten: Annotated[tuple[Unwritten, ...], msgspec.Meta(max_length=16)] = ()
     notes: Notes = ()
+
+
+class Evaluated(msgspec.Struct, frozen=True, tag="evaluated"):
+    """One value, or the value of each call in order."""
+
+    values: Annotated[tuple[Value, ...], msgspec.Meta(max_length=256)]
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -214,8 +232,8 @@ class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
     driver: Name
 
 
-WorkerRequest = Load | Trace | Interpret
+WorkerRequest = Load | Trace | Interpret | Evaluate
 TracerReply = Ready | Loaded | Traced | Failed
-InterpreterReply = Ready | Loaded | Interpreted | Failed
+InterpreterReply = Ready | Loaded | Interpreted | Evaluated | Failed
 LauncherRequest = Replay | Count | Time
 LauncherReply = LauncherReady | Replayed | Counted | Timed | Failed

@@ -53,6 +53,12 @@ def from_evidence(check: CheckResult, source: str) -> str | None:
     return None
 
 
+def wrong_answer(check: CheckResult, _source: str) -> str | None:
+    """The question of a worksheet, or the known slip in its answer."""
+    answer = check.evidence.answer
+    return None if answer is None else answer.mistake
+
+
 def host_operation(check: CheckResult, _source: str) -> str | None:
     """The host called an operator that does the kata's mathematics."""
     fault = check.evidence.fault
@@ -131,6 +137,7 @@ def over_budget(check: CheckResult, _source: str) -> str | None:
 
 
 RULES: tuple[Rule, ...] = (
+    wrong_answer,
     host_operation,
     empty_case,
     far_offset,

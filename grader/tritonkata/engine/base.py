@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tritonkata.boundary.messages import Trace, Traced
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.client import UntrustedWorker
+from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Resources
@@ -62,6 +63,12 @@ class Engine(Protocol):
 
         All cases have one layout. Each observation has the outputs of its case, and all have the same `speed`,
         or a reason in `absent["speed"]` where nothing can be timed.
+        """
+
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+        """The value of a constant of the submission, or of each call of one of its plain functions.
+
+        Runs in the sandbox, on every engine: a worksheet needs no GPU.
         """
 
     def resources(self) -> tuple[Resources, ...]:

@@ -13,6 +13,7 @@ from tritonkata.engine.base import TIMED_ROUNDS, Engine
 from tritonkata.engine.launching import Launcher, with_hardware_traffic
 from tritonkata.engine.machine import gpu_problem, processor_name
 from tritonkata.engine.workers import Assignment, Workers
+from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Resources
@@ -83,6 +84,10 @@ class InterpreterEngine:
     ) -> tuple[Observation, ...]:
         """Nothing: the interpreter's time says nothing of a GPU's."""
         return tuple(Observation("interpreter", absent={"speed": "needs a GPU"}) for _ in cases)
+
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+        """In the interpreter worker."""
+        return self._workers.interpreter.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""
@@ -181,6 +186,10 @@ class GpuEngine:
         if isinstance(plan, Fault):
             return tuple(Observation("gpu", fault=plan) for _ in cases)
         return self._launcher.time(plan, cases, copy_bytes, rounds)
+
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+        """In the interpreter worker."""
+        return self._workers.interpreter.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""

@@ -7,9 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tritonkata.boundary.channel import ChannelError
-from tritonkata.boundary.messages import Interpret, Interpreted
+from tritonkata.boundary.messages import Evaluate, Evaluated, Interpret, Interpreted
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
 from tritonkata.engine.client import UntrustedWorker
+from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Traffic
@@ -39,6 +40,17 @@ class Interpreter:
         except ChannelError as error:
             return Observation("interpreter", fault=_no_result(str(error)))
         return _observation(reply.message, outputs)
+
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+        """The value of a constant, or of each call of a plain function, in the sandbox."""
+        seconds = self._limits.case_seconds
+        reply = self.worker.request(Evaluate(name, calls, seconds), (), seconds=seconds, phase="host")
+        if isinstance(reply, Fault):
+            return reply
+        wanted = max(1, len(calls))
+        if not isinstance(reply.message, Evaluated) or len(reply.message.values) != wanted:
+            return _no_result(f"the evaluation of {name} did not give {wanted} values")
+        return reply.message.values
 
 
 def _observation(reply: Interpreted, outputs: tuple[Array, ...]) -> Observation:

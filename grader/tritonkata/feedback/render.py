@@ -158,6 +158,7 @@ def _context(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]:
         "fault": evidence.fault,
         "case": evidence.case,
         "traffic": traffic,
+        "answer": evidence.answer,
         "counted_by": SOURCES[traffic.source] if traffic else "",
         "passed_over": passed_over(traffic),
         "suspects": suspects(traffic),

@@ -60,10 +60,15 @@ def assert_within_budget(observation: Observation, unit: Array) -> None:
         per_tensor=traffic.per_tensor,
     )
     ledger.get().measured.append((evidence, traffic))
-    total = evidence.loads + evidence.stores
+    total = graded(evidence, budget)
     if total > budget.budget + slack(traffic.source):
         message = f"{total:.2f} traversals of {budget.unit}, the budget is {budget.budget:g}"
         raise CheckFailed("over_budget", message, Evidence(traffic=evidence))
+
+
+def graded(evidence: TrafficEvidence, budget: TrafficBudget) -> float:
+    """The traversals that the budget speaks of."""
+    return evidence.loads if budget.counts == "loads" else evidence.loads + evidence.stores
 
 
 def slack(source: TrafficSource) -> float:

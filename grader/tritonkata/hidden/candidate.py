@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.base import Engine
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form
+from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry, Kata
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Speed
@@ -115,6 +117,25 @@ class Candidate:
             if observation.speed is not None:
                 self.speeds.append(TimedCall(self.check, chosen.name, unit.shape, str(unit.dtype), observation.speed))
         return observations
+
+    def value(self, name: str) -> Value:
+        """A constant of the submission.
+
+        Raises:
+            CandidateFault: there is none, or it is no plain value.
+        """
+        return self.values(name, ())[0]
+
+    def values(self, name: str, calls: Sequence[tuple[Value, ...]]) -> tuple[Value, ...]:
+        """What a plain function of the submission gives for each call.
+
+        Raises:
+            CandidateFault: there is none, it raised, or gave no plain value.
+        """
+        found = self.engine.evaluate(name, tuple(calls))
+        if isinstance(found, Fault):
+            raise CandidateFault(found)
+        return found
 
     def compile(self, *arguments: Array, entry: str | None = None) -> None:
         """Compile for these layouts.

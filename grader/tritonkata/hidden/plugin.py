@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -261,13 +262,7 @@ def load_module(path: Path, name: str) -> ModuleType:
 def _with_case(evidence: Evidence, call: Call | None) -> Evidence:
     if call is None:
         return evidence
-    return Evidence(
-        mismatch=evidence.mismatch,
-        fault=evidence.fault,
-        case=case_of(call),
-        traffic=evidence.traffic,
-        unwritten=evidence.unwritten,
-    )
+    return msgspec.structs.replace(evidence, case=case_of(call))
 
 
 @contextmanager

@@ -33,12 +33,14 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TrafficBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Traversals of the unit (the tensor parameter `unit`, in float32) that a kernel may and should need.
 
-    `budget` is what passes; `par` is the best known.
+    `budget` is what passes; `par` is the best known. `counts` says whether stores count as well as loads: where
+    results are a few numbers a row, passes are counted by the loads alone.
     """
 
     unit: str
     budget: float
     par: float
+    counts: Literal["both", "loads"] = "both"
 
 
 class KataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

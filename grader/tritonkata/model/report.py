@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from tritonkata.model.answers import Answer
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.observation import Level, Resources, TensorTraffic, Traffic, TrafficSource, Unwritten
 
@@ -82,6 +83,7 @@ class Evidence(msgspec.Struct, frozen=True):
     fault: Fault | None = None
     case: Case | None = None
     traffic: TrafficEvidence | None = None
+    answer: Answer | None = None
     unwritten: tuple[Unwritten, ...] = ()
 
 

@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any
 
 from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
-from tritonkata.boundary.messages import Failed, Interpret, Interpreted, Load, Loaded, Ready
+from tritonkata.boundary.messages import Evaluate, Evaluated, Failed, Interpret, Interpreted, Load, Loaded, Ready
 from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker import bootstrap
 from tritonkata.worker.alarm import GRACE_SECONDS, Alarm
@@ -46,7 +46,7 @@ def serve(read_fd: int, write_fd: int) -> int:
     load: Load | None = None
     while True:
         try:
-            frame = channel.receive(Load | Interpret)
+            frame = channel.receive(Load | Interpret | Evaluate)
         except ChannelClosed:
             return 0
         request = frame.message
@@ -57,6 +57,8 @@ def serve(read_fd: int, write_fd: int) -> int:
         elif load is None:
             fault = Fault("grader_error", "protocol", "a case was sent before the submission")
             reply, blobs = Failed(fault), ()
+        elif isinstance(request, Evaluate):
+            reply, blobs = _in_child(channel, _evaluating(load, request), Evaluated | Failed)
         else:
             task = _interpreting(load, request, frame.blobs)
             reply, blobs = _in_child(channel, task, Interpreted | Failed)
@@ -103,6 +105,12 @@ def _interpreting(load: Load, request: Interpret, blobs: Sequence[bytearray]) ->
         return run_case(load, folder, request, blobs)
 
     return Task(work, safe_filename(load.filename), request.seconds, "host")
+
+
+def _evaluating(load: Load, request: Evaluate) -> Task:
+    from tritonkata.worker.interpreter.evaluating import evaluate
+
+    return Task(lambda folder: evaluate(load, folder, request), safe_filename(load.filename), request.seconds, "host")
 
 
 def _in_child(controller: Channel, task: Task, types: Any) -> tuple[Any, Sequence[Any]]:
