@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ from tritonkata.model.course import CourseFile, Kata, KataFile
 
 SUPPORTED_FORMAT = 1
 COURSE_FOLDERS = ("katas", "skeletons", "reference")
+ENTRY_POINT_GROUP = "tritonkata.courses"
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # msgspec's messages end in " - at `$.traffic.par`".
@@ -30,11 +33,15 @@ class UnknownKata(CourseError):
 
 
 class Course(msgspec.Struct, frozen=True):
-    """A course that was read completely: `katas` are in teaching order."""
+    """A course: `katas` are in teaching order, without those that cannot be used.
+
+    `broken` has these, each with one line that says which file and key to correct.
+    """
 
     root: Path
     file: CourseFile
     katas: tuple[Kata, ...]
+    broken: dict[str, str] = {}
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -46,10 +53,13 @@ class Course(msgspec.Struct, frozen=True):
 
         Raises:
             UnknownKata: there is none.
+            CourseError: there is one, and it cannot be used.
         """
         for kata in self.katas:
             if kata.slug == slug:
                 return kata
+        if slug in self.broken:
+            raise CourseError(self.broken[slug])
         raise UnknownKata(_unknown(slug, self.slugs))
 
 
@@ -69,8 +79,10 @@ def built_in_root() -> Path:
 def load_course(root: Path | None = None) -> Course:
     """Read a course (the built-in one without `root`) and see that its files are there.
 
+    A kata that is damaged costs itself alone.
+
     Raises:
-        CourseError: a file is missing, is not TOML, or holds something unexpected.
+        CourseError: `course.toml` is missing, is not TOML, or holds something unexpected.
     """
     folder = built_in_root() if root is None else root
     path = folder / "katas" / "course.toml"
@@ -81,12 +93,42 @@ def load_course(root: Path | None = None) -> Course:
             "install the release that the course was written for"
         )
     _refuse_odd_slugs(path, file.katas)
-    katas = tuple(_load_kata(folder, slug) for slug in file.katas)
-    _refuse_odd_prerequisites(katas)
-    return Course(root=folder, file=file, katas=katas)
+    katas: list[Kata] = []
+    broken: dict[str, str] = {}
+    for slug in file.katas:
+        try:
+            katas.append(_load_kata(folder, slug, file.katas))
+        except CourseError as error:
+            broken[slug] = str(error)
+    return Course(root=folder, file=file, katas=tuple(katas), broken=broken)
 
 
-def _load_kata(root: Path, slug: str) -> Kata:
+def course_root(name: str) -> Path:
+    """The folder of a course that is given by its path, or by the name that an installed package gave it.
+
+    Packages name their courses in the entry-point group `tritonkata.courses`; each points at an importable
+    package whose folder is the course.
+
+    Raises:
+        CourseError: there is neither such a folder nor such a name, or the package cannot be found.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    installed = {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in installed:
+        known = f"; installed courses: {', '.join(sorted(installed))}" if installed else ""
+        raise CourseError(f"{name}: there is no such folder, and no installed course of that name{known}")
+    try:
+        spec = importlib.util.find_spec(installed[name].value)
+    except ImportError as error:
+        raise CourseError(f"the course {name!r} cannot be found: {error}; install its package again") from error
+    places = list(spec.submodule_search_locations or []) if spec is not None else []
+    if not places:
+        raise CourseError(f"the course {name!r} points at {installed[name].value!r}, which is no package")
+    return Path(places[0])
+
+
+def _load_kata(root: Path, slug: str, slugs: tuple[str, ...]) -> Kata:
     folder = root / "katas" / slug
     kata = Kata(
         slug=slug,
@@ -98,6 +140,7 @@ def _load_kata(root: Path, slug: str) -> Kata:
     for path in (kata.brief, kata.skeleton, kata.oracle, kata.solution):
         if not path.is_file():
             raise CourseError(f"{path}: is missing; write it, or take {slug!r} out of {root / 'katas' / 'course.toml'}")
+    _refuse_odd_prerequisites(kata, slugs)
     return kata
 
 
@@ -134,14 +177,12 @@ def _refuse_odd_slugs(path: Path, slugs: tuple[str, ...]) -> None:
             raise CourseError(f"{path}: katas[{number}]: {slug!r} stands there twice; remove one")
 
 
-def _refuse_odd_prerequisites(katas: tuple[Kata, ...]) -> None:
-    known = {kata.slug for kata in katas}
-    for kata in katas:
-        for slug in kata.file.prerequisites:
-            if slug not in known:
-                raise CourseError(
-                    f"{kata.folder / 'kata.toml'}: prerequisites: there is no kata {slug!r}; name one of the course"
-                )
+def _refuse_odd_prerequisites(kata: Kata, slugs: tuple[str, ...]) -> None:
+    for slug in kata.file.prerequisites:
+        if slug not in slugs:
+            raise CourseError(
+                f"{kata.folder / 'kata.toml'}: prerequisites: there is no kata {slug!r}; name one of the course"
+            )
 
 
 def _unknown(slug: str, slugs: tuple[str, ...]) -> str:

@@ -1,9 +1,14 @@
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tritonkata.courses import CourseError, UnknownKata, load_course
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_the_built_in_course_has_all_its_files() -> None:
@@ -70,28 +75,83 @@ def not_utf8(root: Path) -> None:
     (root / "katas" / "first_one" / "kata.toml").write_bytes(b'title = "\xff"')
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (remove_course, ("course.toml", "missing")),
-        (break_toml, ("course.toml", "not TOML")),
-        (other_version, ("course.toml", "format_version", "9")),
-        (escape, ("course.toml", "katas[0]", "../first_one")),
-        (twice, ("course.toml", "katas[1]", "twice")),
-        (wrong_type, ("first_one/kata.toml", "traffic.par", "float")),
-        (misspelt_key, ("first_one/kata.toml", "sumary")),
-        (stray_prerequisite, ("first_one/kata.toml", "prerequisites", "zeroth")),
-        (no_skeleton, ("skeletons/first_one.py", "missing")),
-        (not_utf8, ("first_one/kata.toml", "UTF-8")),
-    ],
-)
+COURSE_DAMAGE = [
+    (remove_course, ("course.toml", "missing")),
+    (break_toml, ("course.toml", "not TOML")),
+    (other_version, ("course.toml", "format_version", "9")),
+    (escape, ("course.toml", "katas[0]", "../first_one")),
+    (twice, ("course.toml", "katas[1]", "twice")),
+]
+KATA_DAMAGE = [
+    (wrong_type, ("first_one/kata.toml", "traffic.par", "float")),
+    (misspelt_key, ("first_one/kata.toml", "sumary")),
+    (stray_prerequisite, ("first_one/kata.toml", "prerequisites", "zeroth")),
+    (no_skeleton, ("skeletons/first_one.py", "missing")),
+    (not_utf8, ("first_one/kata.toml", "UTF-8")),
+]
+
+
+def one_line_with(message: str, words: tuple[str, ...]) -> None:
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(("damage", "words"), COURSE_DAMAGE)
 def test_a_damaged_course_is_one_line_with_file_and_key(
     course_root: Path, damage: Callable[[Path], None], words: tuple[str, ...]
 ) -> None:
     damage(course_root)
     with pytest.raises(CourseError) as caught:
         load_course(course_root)
-    message = str(caught.value)
-    assert "\n" not in message
-    for word in words:
-        assert word in message
+    one_line_with(str(caught.value), words)
+
+
+@pytest.mark.parametrize(("damage", "words"), KATA_DAMAGE)
+def test_a_damaged_kata_is_one_line_with_file_and_key_and_costs_itself_alone(
+    course_root: Path, damage: Callable[[Path], None], words: tuple[str, ...]
+) -> None:
+    damage(course_root)
+    course = load_course(course_root)
+    assert course.slugs == ("second_one",)
+    one_line_with(course.broken["first_one"], words)
+    assert course.kata("second_one").file.title
+    with pytest.raises(CourseError) as caught:
+        course.kata("first_one")
+    one_line_with(str(caught.value), words)
+
+
+@pytest.mark.parametrize(("damage", "words"), KATA_DAMAGE)
+def test_commands_refuse_a_damaged_kata_and_serve_the_others(
+    course_root: Path, kata: Run, damage: Callable[[Path], None], words: tuple[str, ...]
+) -> None:
+    damage(course_root)
+    refused = kata("--course", str(course_root), "start", "first_one")
+    assert refused.returncode == 2
+    one_line_with(refused.stderr.strip(), words)
+    assert kata("--course", str(course_root), "start", "second_one").returncode == 0
+    listed = kata("--course", str(course_root), "list")
+    assert listed.returncode == 0
+    assert "broken" in listed.stdout
+    assert "second_one" in listed.stdout
+
+
+def test_a_course_that_is_nowhere_is_named(kata: Run) -> None:
+    done = kata("--course", "no_such_course", "list")
+    assert done.returncode == 2
+    one_line_with(done.stderr.strip(), ("no_such_course", "folder", "installed"))
+
+
+def test_an_installed_package_gives_its_course_a_name(course_root: Path, kata: Run, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(course_root, site / "their_course")
+    (site / "their_course" / "__init__.py").touch()
+    info = site / "their_course-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-course\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[tritonkata.courses]\ntheirs = their_course\n")
+    path = f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    done = kata("--course", "theirs", "list", env={"PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    assert "first_one" in done.stdout
+    assert "installed courses: theirs" in kata("--course", "others", "list", env={"PYTHONPATH": path}).stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -22,6 +21,7 @@ _COMMANDS = {
     "hint": "tritonkata.cli.hint:hint",
     "solution": "tritonkata.cli.solution:solution",
     "reset": "tritonkata.cli.reset:reset",
+    "lab": "tritonkata.cli.lab:lab",
     "doctor": "tritonkata.cli.doctor:doctor",
     "completion": "tritonkata.cli.completion:completion",
 }
@@ -58,11 +58,11 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="kata")
 @click.option(
     "--course",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR|NAME",
     envvar="KATA_COURSE",
-    help="A course folder in place of the built-in one (also: KATA_COURSE).",
+    help="A course folder, or an installed course, in place of the built-in one (also: KATA_COURSE).",
 )
-def cli(course: Path | None) -> None:  # noqa: ARG001 - read from the context, by the command
+def cli(course: str | None) -> None:  # noqa: ARG001 - read from the context, by the command
     """Drills for Triton kernels, graded against a float64 truth.
 
     Start a kata, fill in its TODOs, check it, and read what to change.

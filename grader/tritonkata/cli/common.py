@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from tritonkata.courses import Course, CourseError, UnknownKata, load_course
+from tritonkata.courses import Course, CourseError, UnknownKata, course_root, load_course
 from tritonkata.feedback.clean import clean
 from tritonkata.model.course import Kata
 from tritonkata.submission import readable
@@ -83,7 +83,8 @@ def course_of(ctx: click.Context | None = None) -> Course:
     root = (ctx or click.get_current_context()).find_root()
     course = root.meta.get("tritonkata.course")
     if not isinstance(course, Course):
-        course = load_course(root.params.get("course"))
+        named = root.params.get("course")
+        course = load_course(course_root(named) if named else None)
         root.meta["tritonkata.course"] = course
     return course
 

@@ -21,9 +21,11 @@ def list_katas(as_json: bool) -> None:
     course = course_of()
     katas = load_progress(Path.cwd()).katas
     rows = [_row(kata, katas.get(kata.slug)) for kata in course.katas]
+    broken = [{"slug": slug, "state": "broken", "problem": problem} for slug, problem in course.broken.items()]
     if as_json:
         import msgspec
 
+        rows += broken
         click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))
         return
     click.secho(course.file.title, bold=True)
@@ -33,6 +35,8 @@ def list_katas(as_json: bool) -> None:
         missing = [slug for slug in kata.file.prerequisites if not _passed(katas.get(slug))]
         if missing and row["state"] == "not started":
             click.echo(f"  {'':{width}}  {'':>16}  (better after {', '.join(missing)})")
+    for slug, problem in course.broken.items():
+        click.echo(f"  {slug:{width}}  {click.style('broken'.rjust(16), fg='red')}  {problem}")
     if not katas:
         click.echo(f"Begin with: kata start {course.slugs[0]}" if course.slugs else "This course has no katas.")
 
