@@ -19,6 +19,7 @@ from tritonkata.cli.common import (
 )
 from tritonkata.cli.outputs import Outputs
 from tritonkata.cli.resolving import resolve
+from tritonkata.cli.status import StatusLine
 from tritonkata.cli.streams import OutputLost, abandon_output
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
@@ -29,28 +30,6 @@ _EXIT_CODES = {"pass": EXIT_PASSED, "fail": EXIT_FAILED, "error": EXIT_FAILED, "
 EngineName = Literal["auto", "gpu", "interpreter"]
 _FIRST_EXPLANATIONS = 3
 _EVERY_EXPLANATION = 1000
-
-
-class _StatusLine:
-    """One line on a terminal's stderr that says what is going on; nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self._on = sys.stderr.isatty()
-        self._shown = ""
-
-    def show(self, text: str) -> None:
-        """Replace the line by `text`."""
-        if self._on and text != self._shown:
-            self._shown = text
-            width = _terminal_width()
-            sys.stderr.write(f"\r\x1b[2K{' '.join(text.split())[: width - 1]}")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._on:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
 
 
 @click.command(epilog="Example: kata check safe_softmax.py --engine interpreter --seed 7")
@@ -115,7 +94,7 @@ def check(
 
 
 def _grade(kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None) -> Report:
-    status = _StatusLine()
+    status = StatusLine()
     status.show(f"{kata.slug}: starting")
     try:
         from tritonkata.check import grade
@@ -174,9 +153,3 @@ def _record(path: Path, report: Report) -> None:
         record_check(folder, path, report)
     except WorkspaceError as error:
         click.echo(f"The result was not recorded: {error}", err=True)
-
-
-def _terminal_width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
