@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -27,7 +28,8 @@ def quiet(_: str) -> None:
 
 def on_pretended_gpu(engine: Any, options: Options, monkeypatch: pytest.MonkeyPatch, torch: Any = "none") -> LabResult:
     monkeypatch.setattr(peer, "torch_row", lambda *_: torch)
-    return running._run("softmax", options, engine, quiet)
+    monkeypatch.setattr(running, "opened", lambda *_: nullcontext(engine))
+    return run_lab("softmax", options, "gpu", quiet)
 
 
 def test_the_interpreter_gives_exact_bytes_bounds_and_what_the_compiler_says() -> None:

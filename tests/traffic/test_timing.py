@@ -9,7 +9,15 @@ from tritonkata.launcher.timing import Round, summary
 
 @pytest.mark.parametrize(
     ("before", "after", "agrees"),
-    [(100, 100, True), (100, 102, True), (102, 100, True), (100, 103, False), (103, 100, False)],
+    [
+        (100, 100, True),
+        (100, 102, True),
+        (102, 100, True),
+        (100, 103, False),
+        (10, 10.9, True),
+        (10, 11.5, False),
+        (103, 100, False),
+    ],
 )
 def test_two_copies_agree_within_two_percent(before: float, after: float, agrees: bool) -> None:
     assert Round(before, 50, after).agrees is agrees

@@ -188,7 +188,8 @@ class Counted(msgspec.Struct, frozen=True, tag="counted"):
     """Bytes of one run of the plan's steps, and the raw values they were made of.
 
     `traffic` is None if no source can be trusted here; `reason` says why, and why a
-    better source was passed over where `traffic` is there.
+    better source was passed over where `traffic` is there. `ends` says that the launcher
+    serves no more requests: its profiler failed, and its context with it.
     """
 
     traffic: Traffic | None
@@ -196,6 +197,7 @@ class Counted(msgspec.Struct, frozen=True, tag="counted"):
     chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
     reason: Text = ""
     seconds: float = 0.0
+    ends: bool = False
 
 
 class Time(msgspec.Struct, frozen=True, tag="time"):

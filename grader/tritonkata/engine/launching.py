@@ -100,7 +100,12 @@ class Launcher:
         if fault is not None:
             return fault
         reply = self._ask(Count(plan, tensors), blobs, Counted, COUNT_SECONDS + self._limits.case_seconds)
-        return reply if isinstance(reply, Fault) else reply.message
+        if isinstance(reply, Fault):
+            return reply
+        answer: Counted = reply.message
+        if answer.ends:
+            self._restart_if_ended()
+        return answer
 
     def time(
         self, plan: LaunchPlan, cases: Sequence[tuple[Array, ...]], copy_bytes: int, rounds: int

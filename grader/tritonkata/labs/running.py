@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
+
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import EngineName, open_engine
@@ -43,7 +45,19 @@ def run_lab(lab: Lab, options: Options, engine: EngineName, progress: Progress) 
     """
     progress(f"{lab}: starting the engine")
     with opened(lab, engine) as running:
-        return _run(lab, options, running, progress)
+        result = _run(lab, options, running, progress)
+    # Once the launcher has ended: two processes on one GPU would disturb each other.
+    return _with_torch(result, progress) if lab == "softmax" else result
+
+
+def _with_torch(result: LabResult, progress: Progress) -> LabResult:
+    """The result with the row of torch.softmax, or why there is none."""
+    row = peer.torch_row(result.options, progress) if result.engine.name == "gpu" else "not measured without a GPU"
+    if not isinstance(row, LabRow):
+        return msgspec.structs.replace(result, missing={**result.missing, "torch.softmax": row})
+    rows = (*result.rows, bounded(row, result.bandwidth))
+    notes = dict.fromkeys((*result.notes, *(row.speed.notes if row.speed else ())))
+    return msgspec.structs.replace(result, rows=rows, notes=tuple(notes))
 
 
 def _run(lab: Lab, options: Options, engine: Engine, progress: Progress) -> LabResult:
@@ -53,13 +67,6 @@ def _run(lab: Lab, options: Options, engine: Engine, progress: Progress) -> LabR
     x = scores(lab, ran, options, poisoned=lab == "softmax", progress=progress)
     bench = Bench(engine, options, truth_of(lab), x)
     rows = [measured(bench, variant, progress) for variant in VARIANTS[lab]]
-    missing = {}
-    if lab == "softmax":
-        row = peer.torch_row(options, progress) if on_gpu else "not measured without a GPU"
-        if isinstance(row, LabRow):
-            rows.append(row)
-        else:
-            missing["torch.softmax"] = row
     bandwidth = bandwidth_for(options, rows)
     return LabResult(
         lab=lab,
@@ -70,7 +77,6 @@ def _run(lab: Lab, options: Options, engine: Engine, progress: Progress) -> LabR
         bandwidth=bandwidth,
         rows=tuple(bounded(row, bandwidth) for row in rows),
         ratios=tuple(ratios(rows, COMPARED[lab])),
-        missing=missing,
         notes=notes_of(engine, rows),
     )
 

@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tritonkata.boundary.messages import Count, Counted, LaunchCounters
 from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import driver, faults, tuning
 from tritonkata.launcher.session import Session, opened, refresh, run, start
 from tritonkata.launcher.traffic import calibration, metrics, ncu
 from tritonkata.launcher.traffic.cupti import CuptiError
+from tritonkata.launcher.traffic.exclusive import exclusive
 from tritonkata.launcher.traffic.source import SOURCE_VARIABLE, Counters, Cupti
 from tritonkata.launcher.traffic.workload import Work
 from tritonkata.model.observation import Level, TrafficSource
@@ -30,6 +33,7 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
     Raises:
         ReplayFault: a kernel failed, or there is no memory for the buffers.
     """
+    broken = False
     try:
         with opened(request.plan, request.arguments, blobs) as session:
             chosen, steps = _warmed_up(session)
@@ -37,12 +41,14 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
                 try:
                     return _by_cupti(request, session, steps, chosen, counters.cupti)
                 except CuptiError as error:
+                    # A profiler that failed midway can leave the context broken, so this process is the last to use it.
                     counters.give_up(str(error))
+                    broken = True
     except arenas.OutOfDeviceMemory as error:
         raise faults.memory_fault(error) from error
     except driver.CudaError as error:
         raise faults.driver_fault(error) from error
-    return _by_ncu(request, blobs, steps, chosen, counters)
+    return msgspec.structs.replace(_by_ncu(request, blobs, steps, chosen, counters), ends=broken)
 
 
 def work_of(session: Session, steps: Sequence[Step]) -> Work:
@@ -79,7 +85,8 @@ def _by_ncu(
             path = Path(folder) / "plan"
             _write(path, request, blobs, chosen)
             words = ["tritonkata.launcher.once", "plan", str(counters.device_index), str(path)]
-            copied, *launches = ncu.count(words, wanted)
+            with exclusive(driver.bus_id()):
+                copied, *launches = ncu.count(words, wanted)
     except (ncu.NcuError, ValueError) as error:
         return Counted(None, reason=f"{counters.reason}; and {error}"[:2000])
     nbytes = calibration.copied_bytes(driver.attribute(counters.device, "L2_CACHE_SIZE"))

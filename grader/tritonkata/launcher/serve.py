@@ -73,7 +73,7 @@ def _serve_one(channel: Channel, device: Any, counters: Counters) -> bool:
         channel.send(Failed(ended.fault))
         return not ended.context_lost
     channel.send(reply, blobs)
-    return True
+    return not (isinstance(reply, Counted) and reply.ends)
 
 
 def _answer(

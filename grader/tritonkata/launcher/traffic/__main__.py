@@ -10,6 +10,7 @@ import msgspec
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic import calibration, metrics, ncu
 from tritonkata.launcher.traffic.comparison import Comparison, Source
+from tritonkata.launcher.traffic.exclusive import exclusive
 from tritonkata.launcher.traffic.source import Counters
 from tritonkata.model.observation import TrafficSource
 
@@ -39,7 +40,8 @@ def _by_ncu(counters: Counters, nbytes: int) -> Source:
     wanted = [name for level in metrics.LEVELS.values() for name in level]
     began = time.monotonic()
     try:
-        (launch,) = ncu.count(["tritonkata.launcher.once", "copy", str(counters.device_index)], wanted)
+        with exclusive(driver.bus_id()):
+            (launch,) = ncu.count(["tritonkata.launcher.once", "copy", str(counters.device_index)], wanted)
     except (ncu.NcuError, ValueError) as error:
         return Source(source, problem=str(error))
     problem, absent = calibration.verdict(metrics.traffic(source, [launch.values]), nbytes)

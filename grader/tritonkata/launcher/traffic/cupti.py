@@ -34,7 +34,9 @@ class CuptiError(Exception):
     """A call failed: CUPTI's `code` and `call`. The message says what to do where that is known."""
 
     def __init__(self, call: str, code: int, text: str) -> None:
-        super().__init__(_advice(code) or f"{call} failed: {text} ({code})")
+        failed = f"{call} failed: {text} ({code})"
+        advice = _advice(code)
+        super().__init__(f"{advice} ({failed})" if advice else failed)
         self.call = call
         self.code = code
 

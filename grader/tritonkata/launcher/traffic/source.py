@@ -12,6 +12,7 @@ from tritonkata.boundary.messages import LaunchCounters
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic import calibration, metrics
 from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
+from tritonkata.launcher.traffic.exclusive import exclusive
 from tritonkata.launcher.traffic.library import CuptiMissing
 from tritonkata.launcher.traffic.workload import Work
 
@@ -30,11 +31,16 @@ class Cupti:
     absent: dict[str, str]
 
     def count(self, work: Work, levels: Sequence[str] = ALL_LEVELS) -> tuple[LaunchCounters, ...]:
-        """Raw values of each launch.
+        """Raw values of each launch, once no other process counts.
 
         Raises:
-            CuptiError: the counters could not be read.
+            CuptiError: the counters could not be read. The context may be in no state to go on.
         """
+        with exclusive(driver.bus_id()):
+            return self.counted_alone(work, levels)
+
+    def counted_alone(self, work: Work, levels: Sequence[str] = ALL_LEVELS) -> tuple[LaunchCounters, ...]:
+        """The same, for a caller that holds the lock."""
         names = work.names
         if not names:
             return ()
@@ -62,7 +68,8 @@ class Counters:
             return
         began = time.monotonic()
         try:
-            self._cupti = _calibrated(self.device, self.device_index)
+            with exclusive(driver.bus_id()):
+                self._cupti = _calibrated(self.device, self.device_index)
         except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
             self._reason = str(error)
         self.seconds = time.monotonic() - began
@@ -96,7 +103,7 @@ def _calibrated(device: Any, device_index: int) -> Cupti:
     candidate = Cupti(profiler, supported, {})
     with calibration.copy_work(driver.attribute(device, "L2_CACHE_SIZE")) as (work, nbytes):
         work.run()
-        values = [launch.values for launch in candidate.count(work)]
+        values = [launch.values for launch in candidate.counted_alone(work)]
         problem, absent = calibration.verdict(metrics.traffic("cupti", values), nbytes)
     if problem:
         raise Untrusted(f"CUPTI is not trusted: {problem}; run `kata doctor --counters`")
