@@ -144,8 +144,9 @@ def right_row(kata: Kata, path: Path) -> dict[str, Any]:
         "interpreter": [traffic.counted.loaded, traffic.counted.stored],
         "tma": [traffic.tma_loaded, traffic.tma_stored],
         "difference_in_traversals": round(difference, 5),
-        # Less: the compiler merged loads. A little more: descriptors, which are no tensor's bytes.
-        "as_expected": difference <= (0.02 if traffic.tma_loaded else 0),
+        # Less: the compiler merged loads. A little more: the few numbers of a row that every warp loads for itself,
+        # and with the TMA, descriptors and boxes that reach past the end of a row.
+        "as_expected": difference <= (0.1 if traffic.tma_loaded else 0.02),
     }
 
 

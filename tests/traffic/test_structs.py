@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tritonkata.launcher.traffic import library, structs
+from tritonkata.launcher.traffic.cupti import CuptiError
 
 FOLDERS = library.header_folders()
 C_TYPES = {
@@ -79,3 +80,20 @@ def test_a_file_that_is_no_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(library, "candidates", lambda: [str(path)])
     with pytest.raises(library.CuptiMissing, match=re.escape(str(path))):
         library.load()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (35, ("NVreg_RestrictProfilingToAdminUsers=0", "cap-add=SYS_ADMIN")),
+        (40, ("NVreg_RestrictProfilingToAdminUsers=0",)),
+        (26, ("another profiler", "ncu")),
+        (39, ("another profiler",)),
+        (999, ("cuptiRangeProfilerEnable", "999", "unknown")),
+    ],
+)
+def test_what_cupti_refuses_says_what_to_change(code: int, words: tuple[str, ...]) -> None:
+    message = str(CuptiError("cuptiRangeProfilerEnable", code, "unknown"))
+    for word in words:
+        assert word in message
+    assert str(code) in message

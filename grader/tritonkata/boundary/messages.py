@@ -189,7 +189,8 @@ class Counted(msgspec.Struct, frozen=True, tag="counted"):
 
     `traffic` is None if no source can be trusted here; `reason` says why, and why a
     better source was passed over where `traffic` is there. `ends` says that the launcher
-    serves no more requests: its profiler failed, and its context with it.
+    serves no more requests: its profiler failed, and its context with it. `seconds` is what the
+    measurement took, without waiting for other processes.
     """
 
     traffic: Traffic | None

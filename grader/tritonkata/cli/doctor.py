@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from tritonkata.cli.common import EXIT_FAILED, EXIT_PASSED
+from tritonkata.cli.status import StatusLine
 
 if TYPE_CHECKING:
     from tritonkata.launcher.traffic.comparison import Comparison
@@ -30,7 +30,12 @@ def doctor(ctx: click.Context, as_json: bool, counters: bool) -> None:
         ctx.exit(_compare(as_json=as_json))
     from tritonkata.doctor import examine
 
-    health = examine()
+    status = StatusLine()
+    status.show("looking at libraries, GPU and sandbox")
+    try:
+        health = examine()
+    finally:
+        status.clear()
     if as_json:
         import msgspec
 
@@ -52,9 +57,12 @@ def _compare(*, as_json: bool) -> int:
 
     from tritonkata.doctor import compare_counters
 
-    if not as_json and sys.stderr.isatty():
-        click.echo("Counting a copy with CUPTI and with Nsight Compute ...", err=True)
-    found = compare_counters()
+    status = StatusLine()
+    status.show("counting a copy with CUPTI and with Nsight Compute")
+    try:
+        found = compare_counters()
+    finally:
+        status.clear()
     if isinstance(found, str):
         told = msgspec.json.encode({"error": found}).decode() if as_json else f"No counters: {found} (`kata doctor`)"
         click.echo(told)

@@ -12,7 +12,7 @@ import click
 from tritonkata.cli import ending
 from tritonkata.cli.check import EngineName
 from tritonkata.cli.common import EXIT_FAILED, EXIT_GRADER, EXIT_PASSED, FileType, Problem, shown
-from tritonkata.cli.outputs import _try, _why
+from tritonkata.cli.outputs import attempt, why
 from tritonkata.cli.status import StatusLine
 
 if TYPE_CHECKING:
@@ -192,9 +192,9 @@ def _refuse_unwritable(svg: Path | None, html: Path | None) -> None:
         if not path.absolute().parent.is_dir():
             raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
         try:
-            _try(path)
+            attempt(path)
         except OSError as error:
-            raise Problem(_why(option, path, error)) from error
+            raise Problem(why(option, path, error)) from error
 
 
 def _write(result: Result, svg: Path | None, html: Path | None) -> None:
@@ -206,7 +206,7 @@ def _write(result: Result, svg: Path | None, html: Path | None) -> None:
         try:
             path.write_text(render(result) + "\n", encoding="utf-8")
         except OSError as error:
-            raise GraderProblem(_why(option, path, error)) from error
+            raise GraderProblem(why(option, path, error)) from error
 
 
 def _print(result: Result, *, as_json: bool) -> None:

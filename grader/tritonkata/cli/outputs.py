@@ -31,9 +31,9 @@ class Outputs:
             if not path.absolute().parent.is_dir():
                 raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
             try:
-                (_try_beside if option == "--junit" else _try)(path)
+                (_try_beside if option == "--junit" else attempt)(path)
             except OSError as error:
-                raise Problem(_why(option, path, error)) from error
+                raise Problem(why(option, path, error)) from error
 
     def write(self, report: Report) -> str | None:
         """Write what was asked for; returns why a target was not written."""
@@ -41,7 +41,7 @@ class Outputs:
             try:
                 write(report, path)
             except OSError as error:
-                return f"{_why(option, path, error)}."
+                return f"{why(option, path, error)}."
         return None
 
 
@@ -62,7 +62,7 @@ def _write_junit(report: Report, path: Path) -> None:
     write(report, path)
 
 
-def _try(path: Path) -> None:
+def attempt(path: Path) -> None:
     """Open `path` for writing, and leave everything as it was."""
     if path.exists() and not path.is_file() and not path.is_dir():
         return  # the open of a pipe waits for a reader, and that of a device may do something
@@ -74,11 +74,12 @@ def _try(path: Path) -> None:
 
 def _try_beside(path: Path) -> None:
     """A file that is written whole or not at all is made beside its target first."""
-    _try(path)
+    attempt(path)
     if path.is_file() or not path.exists():
         with tempfile.TemporaryFile(dir=path.absolute().parent):
             pass
 
 
-def _why(option: str, path: Path, error: OSError) -> str:
+def why(option: str, path: Path, error: OSError) -> str:
+    """The one line about a target that cannot be written."""
     return f"{option}: {shown(path)} cannot be written ({error.strerror}); choose another file"

@@ -35,8 +35,8 @@ ledger: ContextVar[TrafficLedger] = ContextVar("ledger")
 def assert_within_budget(observation: Observation, unit: Array) -> None:
     """Requested bytes, loads plus stores, at most the kata's budget in units of the bytes of `unit`.
 
-    Hardware also counts what is no tensor's: the 128 bytes of a tensor descriptor that a program makes. So a count
-    from hardware may pass the budget by `HARDWARE_SLACK`; a pass over the unit is fifty times that.
+    Hardware also counts what every warp loads for itself: the maximum and the sum of a row. So a count from
+    hardware may pass the budget by `HARDWARE_SLACK`; a pass over the unit is fifty times that.
 
     Raises:
         CheckFailed: `over_budget`.

@@ -18,6 +18,7 @@ _GAP = 70
 _MARGIN = 24
 _PANEL = (WIDTH - 2 * _MARGIN - _LABELS - 2 * _GAP) / 2
 _BAR = 11
+_LABEL = 40
 _ROW_PADDING = 16
 _NAME_HEIGHT = 30
 _TOP = 118
@@ -143,17 +144,20 @@ def _traversal_bars(
     row: LabRow, place: int, levels: list[_Level], panel: _Panel, top: float, result: LabResult
 ) -> list[str]:
     pieces = []
+    expected = _predicted(row, result)
+    mark = None if expected is None else panel.x(expected)
     for index, level in enumerate(levels):
         number = level.numbers[place]
         if number is None:
             continue
+        end = panel.x(number)
+        # A label that would run into the mark stands behind it.
+        room = mark if mark is not None and end <= mark < end + _LABEL else end
         y = top + index * _BAR
-        pieces.append(svg.box(panel.left, y, panel.x(number) - panel.left, _BAR - 2, f"fill-{level.series}"))
-        pieces.append(svg.text(panel.x(number) + 6, y + _BAR - 2.5, shown(number, 4), size=10))
-    expected = _predicted(row, result)
-    if expected is not None:
-        x = panel.x(expected)
-        pieces.append(svg.line(x, top - 3, x, top + _BAR * len(levels) + 1, "line-ink", width=2))
+        pieces.append(svg.box(panel.left, y, end - panel.left, _BAR - 2, f"fill-{level.series}"))
+        pieces.append(svg.text(room + 6, y + _BAR - 2.5, shown(number, 4), size=10))
+    if mark is not None:
+        pieces.append(svg.line(mark, top - 3, mark, top + _BAR * len(levels) + 1, "line-ink", width=2))
     return pieces
 
 

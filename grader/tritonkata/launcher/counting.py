@@ -66,9 +66,10 @@ def host_bytes(steps: Sequence[Step]) -> Level:
 def _by_cupti(
     request: Count, session: Session, steps: Sequence[Step], chosen: tuple[int, ...], cupti: Cupti
 ) -> Counted:
-    began = time.monotonic()
-    launches = cupti.count(work_of(session, steps), request.levels)
-    taken = time.monotonic() - began
+    with exclusive(driver.bus_id()):
+        began = time.monotonic()
+        launches = cupti.counted_alone(work_of(session, steps), request.levels)
+        taken = time.monotonic() - began
     return _counted("cupti", launches, request, steps, chosen, cupti.absent, seconds=taken)
 
 
