@@ -6,6 +6,7 @@ import platform
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ import msgspec
 
 from tritonkata import __version__, scoring
 from tritonkata.diagnosis.diagnose import diagnose
+from tritonkata.diagnosis.separate import Rerun
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import DEFAULT_TARGET, EngineName, open_engine
 from tritonkata.engine.machine import processor_name
 from tritonkata.engine.workers import Assignment
-from tritonkata.hidden.plugin import load_module, run_hidden_tests
+from tritonkata.hidden.candidate import Call
+from tritonkata.hidden.plugin import Session, load_module, run_hidden_tests
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
 from tritonkata.model.report import Engine as EngineReport
@@ -34,6 +37,18 @@ SEED_BITS = 63
 FILENAME_CHARACTERS = 200
 
 
+@dataclass(frozen=True)
+class _Job:
+    """How one file is to be graded."""
+
+    kata: Kata
+    engine: EngineName
+    target: str | None
+    progress: Progress
+    first_only: bool
+    watch: Callable[[Session], None]
+
+
 def grade(
     kata: Kata,
     path: Path,
@@ -42,6 +57,8 @@ def grade(
     target: str | None = None,
     seed: int | None = None,
     progress: Progress = lambda _: None,
+    first_only: bool = False,
+    watch: Callable[[Session], None] = lambda _: None,
 ) -> Report:
     """Grade one file.
 
@@ -52,11 +69,14 @@ def grade(
         target: what to compile for (`sm_80`, `sm_90`, `sm_100`, `gfx942`); without it sm_90, or the card.
         seed: the secret seed of the hidden inputs; a random one if None.
         progress: told the title of each step as it begins.
+        first_only: end with the first check that fails; the others count as not run.
+        watch: given what the hidden tests saw, before it becomes a report.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
+    job = _Job(kata, engine, target, progress, first_only, watch)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path)
@@ -64,7 +84,7 @@ def grade(
         return _finished(_not_graded(start, problem.fault), began)
     start = msgspec.structs.replace(start, submission=Submission(readable(path), submission.sha256))
     try:
-        report = _run(start, kata, submission, engine, target, progress)
+        report = _run(start, job, submission)
     except LoadFailed as error:
         report = _not_graded(start, error.fault)
     except GraderError as error:
@@ -72,40 +92,39 @@ def grade(
     return _finished(report, began)
 
 
-def _run(
-    start: Report, kata: Kata, submission: SubmissionFile, name: EngineName, target: str | None, progress: Progress
-) -> Report:
-    root = kata.folder.parents[1]
+def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
+    root = job.kata.folder.parents[1]
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
-    progress("starting the engine")
-    engine = open_engine(
-        name, Assignment.to_kata(kata, readable(submission.path.name)[:200], submission.source, target, hidden)
-    )
+    name = readable(submission.path.name)[:FILENAME_CHARACTERS]
+    job.progress("starting the engine")
+    engine = open_engine(job.engine, Assignment.to_kata(job.kata, name, submission.source, job.target, hidden))
     try:
         try:
-            progress("importing the submission")
+            job.progress("importing the submission")
             engine.load()
         except LoadFailed as error:
             report = _not_graded(start, error.fault)
         else:
-            report = _checked(start, kata, submission, engine, progress)
+            report = _checked(start, job, submission, engine)
         return msgspec.structs.replace(report, engine=engine.describe(), notes=engine.notes())
     finally:
         engine.close()
 
 
-def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engine, progress: Progress) -> Report:
-    session = run_hidden_tests(kata, engine, start.seed, progress)
+def _checked(start: Report, job: _Job, submission: SubmissionFile, engine: Engine) -> Report:
+    kata = job.kata
+    session = run_hidden_tests(kata, engine, start.seed, job.progress, first_only=job.first_only)
+    job.watch(session)
     if session.problem is not None:
         return _grader_fault(start, session.problem)
     if session.load_fault is not None:
         return _not_graded(start, session.load_fault)
     outcomes = [outcome for outcome in session.outcomes.values() if outcome.absent is None]
     checks = tuple(scoring.check_result(outcome) for outcome in outcomes)
-    progress("looking for the mistake")
+    job.progress("looking for the mistake")
     mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
     oracle: Any = load_module(kata.oracle, f"oracle_{kata.slug}")
-    checks = diagnose(checks, session, submission.text, mistakes, oracle)
+    checks = diagnose(checks, session, submission.text, mistakes, oracle, _rerun(kata, engine), start.seed)
     unavailable = {one.mark.title: one.absent for one in session.outcomes.values() if one.absent is not None}
     verdict = scoring.verdict_of(checks)
     return msgspec.structs.replace(
@@ -122,6 +141,17 @@ def _checked(start: Report, kata: Kata, submission: SubmissionFile, engine: Engi
         absent=scoring.not_measured(engine.describe().name, session),
         unavailable=unavailable,
     )
+
+
+def _rerun(kata: Kata, engine: Engine) -> Rerun:
+    """One more call of the submission, for the diagnosis."""
+    entries = {entry.name: entry for entry in kata.file.entry_points}
+
+    def rerun(name: str, arguments: tuple[Any, ...]) -> Call | None:
+        observation = engine.run(entries[name], arguments)
+        return Call("", name, arguments, observation.outputs, observation) if observation.fault is None else None
+
+    return rerun
 
 
 def _blank_report(kata: Kata, path: Path, engine: str, target: str | None, seed: int) -> Report:

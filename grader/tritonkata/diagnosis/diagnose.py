@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
-from tritonkata.diagnosis.models import Match, accepted, wrong_models
+from tritonkata.diagnosis.models import Match, WrongModel, accepted, wrong_models
+from tritonkata.diagnosis.separate import Rerun, separated
 from tritonkata.hidden.candidate import Call
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.report import CheckResult
@@ -19,9 +20,18 @@ NO_FILL_MISTAKE = "missing_other"
 
 
 def diagnose(
-    checks: tuple[CheckResult, ...], session: Session, source: str, mistakes: ModuleType, oracle: Any
+    checks: tuple[CheckResult, ...],
+    session: Session,
+    source: str,
+    mistakes: ModuleType,
+    oracle: Any,
+    rerun: Rerun | None = None,
+    seed: int = 0,
 ) -> tuple[CheckResult, ...]:
-    """The same checks, with the mistake named on each failed one where it is known."""
+    """The same checks, with the mistake named on each failed one where it is known.
+
+    `rerun` calls the submission once more, where two mistakes cannot be told apart without it.
+    """
 
     def truth(call: Call) -> tuple[Any, ...]:
         result = getattr(oracle, call.entry)(*call.arguments)
@@ -32,7 +42,11 @@ def diagnose(
     ]
     failed_names = {outcome.mark.name for outcome in session.outcomes.values() if outcome.verdict != "pass"}
     passing = [call for call in session.calls if call.check not in failed_names]
-    matches = accepted(wrong_models(mistakes), failing, passing, truth)
+
+    def separate(tied: tuple[WrongModel, ...], call: Call) -> tuple[WrongModel, ...]:
+        return tied if rerun is None else separated(tied, call, truth, rerun, seed)
+
+    matches = accepted(wrong_models(mistakes), failing, passing, truth, separate)
     return tuple(_diagnosed(check, session, matches, source) for check in checks)
 
 
@@ -41,16 +55,18 @@ def _diagnosed(check: CheckResult, session: Session, matches: list[Match], sourc
         return check
     diagnosis = from_evidence(check, source)
     sentence = ""
+    alternatives: tuple[str, ...] = ()
     if diagnosis is None and check.verdict == "wrong_output":
         call = session.outcomes[check.name].call
         match = next((match for match in matches if id(call) in match.explained), None)
         if match is not None:
             diagnosis, sentence = match.model.diagnosis, match.model.sentence
+            alternatives = tuple(model.diagnosis for model in match.alternatives)
         diagnosis = _with_source(check, call, diagnosis, source)
     if diagnosis is None:
         return check
     message = f"{check.message} ({sentence})" if sentence else check.message
-    return msgspec.structs.replace(check, diagnosis=diagnosis, message=message)
+    return msgspec.structs.replace(check, diagnosis=diagnosis, message=message, alternatives=alternatives)
 
 
 def _with_source(check: CheckResult, call: Call | None, diagnosis: str | None, source: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import GeneratorType, ModuleType
 from typing import Any
@@ -35,10 +35,14 @@ class WrongModel:
 
 @dataclass(frozen=True)
 class Match:
-    """One accepted model. `explained` holds the ids of the calls whose wrong outputs it reproduces."""
+    """One accepted model. `explained` holds the ids of the calls whose wrong outputs it reproduces.
+
+    `alternatives` are models that nothing told from it.
+    """
 
     model: WrongModel
     explained: frozenset[int]
+    alternatives: tuple[WrongModel, ...] = ()
 
 
 def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
@@ -54,19 +58,26 @@ def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
     )
 
 
-def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call], truth: Truth) -> list[Match]:
+Separate = Callable[[tuple[WrongModel, ...], Call], tuple[WrongModel, ...]]
+"""Those of some models that are left after one more case, made from a call that all of them explain."""
+
+
+def accepted(
+    models: Iterable[WrongModel], wrong: list[Call], right: list[Call], truth: Truth, separate: Separate | None = None
+) -> list[Match]:
     """The models that more calls speak for than against, best first.
 
     For a model speak the wrong outputs that it reproduces. Against it speak
     the right outputs that it would have got wrong (a few among many do not, since a learner's variant
     need not be the author's), and the wrong outputs that no model reproduces:
     where most are a riddle, one that fits does so by chance. A file may hold two
-    mistakes, so what the best model does not explain is judged again without it. Of two models
-    that are as good, the one that stands earlier in the file wins.
+    mistakes, so what the best model does not explain is judged again without it. Models that are
+    as good on all calls are told apart by one more case, if `separate` finds one; otherwise the one that
+    stands first in the file is named, with the others as alternatives.
     """
     wrong = [call for call in wrong if _is_comparable(call)][:CASES_COMPARED]
     right = [call for call in right if _is_comparable(call)][:CASES_COMPARED]
-    table = {model: frozenset(id(call) for call in wrong if _explains(model, call, truth)) for model in models}
+    table = {model: frozenset(id(call) for call in wrong if explains(model, call, truth)) for model in models}
     left = frozenset(id(call) for call in wrong)
     riddles = len(left - frozenset().union(*table.values()))
     contradicted = {model: sum(_contradicts(model, call) for call in right) for model in table if table[model]}
@@ -75,11 +86,31 @@ def accepted(models: Iterable[WrongModel], wrong: list[Call], right: list[Call],
     while left and against:
         best = max(against, key=lambda model: (len(table[model] & left) - against[model], -contradicted[model]))
         explained = table[best] & left
-        if len(explained) <= against.pop(best):
+        if len(explained) <= against[best]:
             break
-        found.append(Match(best, explained))
+        tied = tuple(
+            model for model in against if table[model] & left == explained and contradicted[model] == contradicted[best]
+        )
+        if len(tied) > 1 and separate is not None:
+            tied = separate(tied, next(call for call in wrong if id(call) in explained))
+        found.append(Match(tied[0], explained, tied[1:]))
+        against = {model: count for model, count in against.items() if model not in tied}
         left -= explained
     return found
+
+
+def differ(models: Sequence[WrongModel], call: Call) -> bool:
+    """Whether some two of the models would give different outputs for the arguments of a call."""
+    first, *others = (list(_predictions(model, call)) for model in models)
+    return any(not _share_a_prediction(first, other, call) for other in others)
+
+
+def _share_a_prediction(one: list[tuple[Array, ...]], other: list[tuple[Array, ...]], call: Call) -> bool:
+    return any(
+        all(_agree(a, b.astype(output.dtype)) for a, b, output in zip(left, right, call.outputs, strict=True))
+        for left in one
+        for right in other
+    )
 
 
 def _opposition(contradicted: int, right: int) -> int:
@@ -91,7 +122,8 @@ def _is_comparable(call: Call) -> bool:
     return bool(call.outputs) and all(0 < output.size <= ELEMENTS_COMPARED for output in call.outputs)
 
 
-def _explains(model: WrongModel, call: Call, truth: Truth) -> bool:
+def explains(model: WrongModel, call: Call, truth: Truth) -> bool:
+    """Whether the outputs of a call are what the model gives, and not what is right."""
     right = truth(call)
     for predicted in _predictions(model, call):
         if not _all_agree(predicted, call.outputs, right):

@@ -135,7 +135,7 @@ def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool, bool]:
 def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: str | None) -> Explanation:
     check = max(group, key=_weight)
     evidence = check.evidence
-    context = _context(check, report, kata)
+    context = context_of(check, report, kata)
     headline, body = _words(check, context, kata)
     return Explanation(
         headline=headline,
@@ -148,7 +148,7 @@ def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: s
     )
 
 
-def _context(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]:
+def context_of(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]:
     """What a template may name."""
     evidence = check.evidence
     traffic = evidence.traffic
@@ -166,6 +166,7 @@ def _context(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]:
         "unwritten": evidence.unwritten,
         "line": fault_line(evidence.fault),
         "known": _known(check, kata),
+        "alternatives": [sentence for name in check.alternatives if (sentence := mistake_summary(kata.mistakes, name))],
         "kata": kata,
         "report": report,
         "lacks_gpu": summary.lacks_gpu(evidence.fault),

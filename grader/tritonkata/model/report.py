@@ -88,7 +88,10 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """One hidden check. `message` is one plain line; the long form is rendered from the rest."""
+    """One hidden check. `message` is one plain line; the long form is rendered from the rest.
+
+    `alternatives` are mistakes that give the same numbers as `diagnosis` on every case that was tried.
+    """
 
     name: str
     title: str
@@ -99,6 +102,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     message: str = ""
     evidence: Evidence = Evidence()
     seconds: float = 0.0
+    alternatives: tuple[str, ...] = ()
 
 
 class Submission(msgspec.Struct, frozen=True):
