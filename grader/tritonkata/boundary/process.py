@@ -30,6 +30,7 @@ from tritonkata.boundary.leftovers import (
     remove_stale_folders,
 )
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
+from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.worker.bootstrap import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 
 OUTPUT_BYTES_KEPT = 16 << 10
@@ -133,9 +134,15 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
         environment = {**worker_environment(sandboxed=False), "HOME": str(folder), "TMPDIR": str(folder)}
         environment[SANDBOX_VARIABLE] = f"{NO_SANDBOX_WORD}:{os.getpid()}"
         return _start(module, (), _Wrapping((), environment, folder=folder))
-    descriptor = _argument_file(bubblewrap_arguments(hidden))
+    options = bubblewrap_arguments(hidden)
+    descriptors = []
+    with contextlib.suppress(SeccompUnavailable):
+        descriptors.append(_memory_file("filter", filter_program()))
+        options += ["--seccomp", str(descriptors[0])]
+    descriptors.append(_memory_file("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)))
+    prefix = (bubblewrap, "--args", str(descriptors[-1]), "--")
     # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
-    return _start(module, (), _Wrapping((bubblewrap, "--args", str(descriptor), "--"), {}, (descriptor,)))
+    return _start(module, (), _Wrapping(prefix, {}, tuple(descriptors)))
 
 
 def start_trusted(module: str, arguments: Iterable[str] = ()) -> WorkerProcess:
@@ -186,8 +193,9 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
     return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder)
 
 
-def _argument_file(arguments: list[str]) -> int:
-    descriptor = os.memfd_create("arguments")
-    os.write(descriptor, b"\0".join(os.fsencode(argument) for argument in arguments) + b"\0")
+def _memory_file(name: str, content: bytes) -> int:
+    """A descriptor to read `content` from."""
+    descriptor = os.memfd_create(name)
+    os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

@@ -9,6 +9,7 @@ from typing import Any
 
 from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, TracerReply
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.interpreting import Interpreter
@@ -89,10 +90,15 @@ class Workers:
 
     def _find_bubblewrap(self) -> str | None:
         try:
-            return find_bubblewrap()
+            found = find_bubblewrap()
         except SandboxUnavailable as error:
             self._notes.append(f"no sandbox, only process limits: {error}")
             return None
+        try:
+            filter_program()
+        except SeccompUnavailable as error:
+            self._notes.append(f"a sandbox without a filter of system calls: {error}")
+        return found
 
 
 def _load(assignment: Assignment, device: DeviceFigures, target: str) -> Load:
