@@ -3,7 +3,8 @@
 Prints and keeps a table of verdicts and diagnoses, and says where two engines
 disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
 
-    python benchmarks/verdict_table.py [--engines interpreter,gpu] [--jobs N] [--name NAME]
+    python benchmarks/verdict_table.py [--engines interpreter,gpu] [--kata SLUG] [--match TEXT] [--jobs N]
+    [--name NAME]
 """
 
 from __future__ import annotations
@@ -40,10 +41,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", default="interpreter")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kata", help="only the files of this kata")
+    parser.add_argument("--match", default="", help="only files whose path has this in it")
     parser.add_argument("--name", default="verdicts")
     options = parser.parse_args()
     engines = options.engines.split(",")
-    jobs = [(subject, engine) for subject in subjects() for engine in engines]
+    chosen = [
+        subject for subject in subjects() if options.kata in (None, subject.kata) and options.match in str(subject.path)
+    ]
+    jobs = [(subject, engine) for subject in chosen for engine in engines]
     with ThreadPoolExecutor(options.jobs) as pool:
         reports = list(pool.map(lambda job: check(*job), jobs))
     rows = [row(subject, engine, report) for (subject, engine), report in zip(jobs, reports, strict=True)]
