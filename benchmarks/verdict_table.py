@@ -13,7 +13,7 @@ import argparse
 import subprocess
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,14 +50,30 @@ def main() -> None:
         subject for subject in subjects() if options.kata in (None, subject.kata) and options.match in str(subject.path)
     ]
     jobs = [(subject, engine) for subject in chosen for engine in engines]
+    done: dict[int, dict[str, Any]] = {}
+    facts = environment()
     with ThreadPoolExecutor(options.jobs) as pool:
-        reports = list(pool.map(lambda job: check(*job), jobs))
-    rows = [row(subject, engine, report) for (subject, engine), report in zip(jobs, reports, strict=True)]
-    found = {"environment": environment(), "seed": SEED, "rows": rows, "disagreements": disagreements(rows)}
-    save(options.name, found)
-    (RESULTS / f"{options.name}.md").write_text(markdown(found), encoding="utf-8")
+        running = {pool.submit(lambda job: row(*job, check(*job)), job): place for place, job in enumerate(jobs)}
+        for finished in as_completed(running):
+            done[running[finished]] = finished.result()
+            # A borrowed machine may be taken back at any moment.
+            found = keep(options.name, facts, [done[place] for place in sorted(done)], len(jobs))
     print(markdown(found))
-    raise SystemExit(0 if all(entry["as_expected"] for entry in rows) else 1)
+    raise SystemExit(0 if all(entry["as_expected"] for entry in found["rows"]) else 1)
+
+
+def keep(name: str, facts: dict[str, Any], rows: list[dict[str, Any]], wanted: int) -> dict[str, Any]:
+    """Write the table as far as it has come."""
+    found = {
+        "environment": facts,
+        "seed": SEED,
+        "checks_wanted": wanted,
+        "rows": rows,
+        "disagreements": disagreements(rows),
+    }
+    save(name, found)
+    (RESULTS / f"{name}.md").write_text(markdown(found), encoding="utf-8")
+    return found
 
 
 def subjects() -> list[Subject]:
@@ -134,7 +150,12 @@ def disagreements(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def markdown(found: dict[str, Any]) -> str:
     """The table for reading."""
     facts = ", ".join(f"{name} {value}" for name, value in found["environment"].items() if value)
-    lines = [f"`kata check` of every file of the course, seed {found['seed']} ({facts}).", ""]
+    complete = (
+        ""
+        if len(found["rows"]) == found["checks_wanted"]
+        else f" {len(found['rows'])} of {found['checks_wanted']} done."
+    )
+    lines = [f"`kata check` of files of the course, seed {found['seed']} ({facts}).{complete}", ""]
     lines += ["| file | expected | engine | verdict | diagnosis | score | s |", "|---|---|---|---|---|---|---|"]
     for entry in found["rows"]:
         mark = "" if entry["as_expected"] else " **(unexpected)**"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,28 +52,27 @@ class Cupti:
 
 @dataclass
 class Counters:
-    """The counters of the launcher's device. `seconds` is what set-up took."""
+    """The counters of the launcher's device, set up ahead of need and calibrated at the first count.
+
+    `seconds` is what both took.
+    """
 
     device: Any
     device_index: int
     seconds: float = 0.0
+    _profiler: RangeProfiler | None = None
     _cupti: Cupti | None = None
     _reason: str | None = None
 
     def prepare(self) -> None:
-        """Set up and calibrate; a second call does nothing."""
-        if self._cupti is not None or self._reason is not None:
+        """Set CUPTI up, which takes no counters yet; a second call does nothing."""
+        if self._profiler is not None or self._reason is not None:
             return
         if os.environ.get(SOURCE_VARIABLE, "cupti") != "cupti":
             self._reason = f"CUPTI is switched off by {SOURCE_VARIABLE}={os.environ[SOURCE_VARIABLE]}"
             return
-        began = time.monotonic()
-        try:
-            with exclusive(driver.bus_id()):
-                self._cupti = _calibrated(self.device, self.device_index)
-        except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
-            self._reason = str(error)
-        self.seconds = time.monotonic() - began
+        with self._timed():
+            self._profiler = RangeProfiler(driver.current_context(), self.device_index)
 
     def give_up(self, reason: str) -> None:
         """Count no more with CUPTI: it failed after it had worked."""
@@ -82,26 +82,39 @@ class Counters:
     def cupti(self) -> Cupti | None:
         """CUPTI where it can be trusted."""
         self.prepare()
+        if self._cupti is None and self._reason is None and self._profiler is not None:
+            # Only now: whoever never counts leaves the counters to others.
+            with exclusive(driver.bus_id()), self._timed():
+                self._cupti = _calibrated(self._profiler, driver.attribute(self.device, "L2_CACHE_SIZE"))
         return self._cupti
 
     @property
     def reason(self) -> str:
         """Why CUPTI is not there; empty where it is."""
-        self.prepare()
-        return self._reason or ""
+        return "" if self.cupti is not None else self._reason or ""
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Add up the time of a part, and keep the reason if it fails."""
+        began = time.monotonic()
+        try:
+            yield
+        except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
+            self._reason = str(error)
+        finally:
+            self.seconds += time.monotonic() - began
 
 
 class Untrusted(Exception):
     """Counters that measured a plain copy wrongly."""
 
 
-def _calibrated(device: Any, device_index: int) -> Cupti:
-    profiler = RangeProfiler(driver.current_context(), device_index)
+def _calibrated(profiler: RangeProfiler, l2_bytes: int) -> Cupti:
     supported = profiler.supported([name for level in metrics.LEVELS.values() for name in level])
     if not all(name in supported for name in metrics.NEEDED):
         raise Untrusted(f"the chip {profiler.chip} has no counters of requested bytes")
     candidate = Cupti(profiler, supported, {})
-    with calibration.copy_work(driver.attribute(device, "L2_CACHE_SIZE")) as (work, nbytes):
+    with calibration.copy_work(l2_bytes) as (work, nbytes):
         work.run()
         values = [launch.values for launch in candidate.counted_alone(work)]
         problem, absent = calibration.verdict(metrics.traffic("cupti", values), nbytes)
