@@ -32,6 +32,10 @@ class UnknownKata(CourseError):
     """The course has no kata of that name; the message suggests the nearest."""
 
 
+class UnknownCourse(CourseError):
+    """There is neither such a folder nor an installed course of that name."""
+
+
 class Course(msgspec.Struct, frozen=True):
     """A course: `katas` are in teaching order, without those that cannot be used.
 
@@ -61,6 +65,11 @@ class Course(msgspec.Struct, frozen=True):
         if slug in self.broken:
             raise CourseError(self.broken[slug])
         raise UnknownKata(_unknown(slug, self.slugs))
+
+
+def is_slug(name: str) -> bool:
+    """Whether a kata may have that name; it becomes file names, so `..` and `/` are none."""
+    return _SLUG.fullmatch(name) is not None
 
 
 def built_in_root() -> Path:
@@ -110,14 +119,15 @@ def course_root(name: str) -> Path:
     package whose folder is the course.
 
     Raises:
-        CourseError: there is neither such a folder nor such a name, or the package cannot be found.
+        UnknownCourse: there is neither such a folder nor such a name.
+        CourseError: the package cannot be found.
     """
     if Path(name).is_dir():
         return Path(name)
     installed = {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in installed:
         known = f"; installed courses: {', '.join(sorted(installed))}" if installed else ""
-        raise CourseError(f"{name}: there is no such folder, and no installed course of that name{known}")
+        raise UnknownCourse(f"{name}: there is no such folder, and no installed course of that name{known}")
     try:
         spec = importlib.util.find_spec(installed[name].value)
     except ImportError as error:
@@ -170,8 +180,7 @@ def _where(error: msgspec.ValidationError) -> str:
 
 def _refuse_odd_slugs(path: Path, slugs: tuple[str, ...]) -> None:
     for number, slug in enumerate(slugs):
-        # A slug becomes file names, so this also keeps `..` and `/` out.
-        if not _SLUG.fullmatch(slug):
+        if not is_slug(slug):
             raise CourseError(f"{path}: katas[{number}]: {slug!r} is no name; use lower-case letters, digits and _")
         if slug in slugs[:number]:
             raise CourseError(f"{path}: katas[{number}]: {slug!r} stands there twice; remove one")

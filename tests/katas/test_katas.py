@@ -1,61 +1,84 @@
-"""Every kata of the course keeps its promises, on the interpreter.
+"""The author's gate over the built-in course, spread over the workers of pytest-xdist.
 
-The skeleton fails, the solution passes at par, and each example in
-`wrong/<diagnosis>/` is given that diagnosis.
+Every file is graded once, by whichever test asks first, and the result is shared between the workers.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from tritonkata.check import grade
+from tritonkata.authoring.files import course_problems
+from tritonkata.authoring.gate import DEFAULT_SEED
+from tritonkata.authoring.grading import examples_of, graded_example
+from tritonkata.authoring.matrix import Example, KataResult, Role
+from tritonkata.authoring.problems import problems_of
 from tritonkata.courses import load_course
-from tritonkata.feedback.render import explain
 from tritonkata.model.course import Kata
-from tritonkata.model.report import Report, main_diagnosis
+
+Graded = Callable[[Kata, Role, Path], Example]
 
 COURSE = load_course()
-WRONG = [(kata, path) for kata in COURSE.katas for path in sorted((kata.folder / "wrong").glob("*/*.py"))]
+EXAMPLES = [(kata, role, path) for kata in COURSE.katas for role, path in examples_of(kata)]
 
 
-def graded(kata: Kata, path: Path) -> Report:
-    report = grade(kata, path, engine="interpreter", seed=20)
-    assert report.verdict != "grader_error", report.fault or [c for c in report.checks if c.verdict == "grader_error"]
-    return report
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@pytest.fixture(scope="session")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    own = tmp_path_factory.getbasetemp()
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "graded"
+    shared.mkdir(exist_ok=True)
+
+    def grade(kata: Kata, role: Role, path: Path) -> Example:
+        result = shared / "-".join((kata.slug, *path.relative_to(COURSE.root).with_suffix(".json").parts))
+        with locked(result.with_suffix(".lock")):
+            if not result.exists():
+                result.write_bytes(msgspec.json.encode(graded_example(kata, role, path, "interpreter", DEFAULT_SEED)))
+            return msgspec.json.decode(result.read_bytes(), type=Example)
+
+    return grade
+
+
+def named(example: tuple[Kata, Role, Path]) -> str:
+    kata, role, path = example
+    return f"{kata.slug}-{f'{path.parent.name}-{path.stem}' if role == 'wrong' else role}"
+
+
+def test_every_kata_can_be_used_and_no_file_belongs_to_none() -> None:
+    assert COURSE.broken == {}
+    assert course_problems(COURSE) == ()
 
 
 @pytest.mark.parametrize("kata", COURSE.katas, ids=COURSE.slugs)
-def test_the_solution_passes_at_par(kata: Kata) -> None:
-    report = graded(kata, kata.solution)
-    assert [check for check in report.checks if check.verdict != "pass"] == []
-    assert report.medal == "gold"
-    assert report.traffic is not None
-    assert report.traffic.traversals.requested == kata.file.traffic.par
+def test_the_files_are_in_order(kata: Kata) -> None:
+    assert problems_of(kata) == ()
+
+
+@pytest.mark.parametrize(("kata", "role", "path"), EXAMPLES, ids=map(named, EXAMPLES))
+def test_a_file_gets_what_its_role_promises(graded: Graded, kata: Kata, role: Role, path: Path) -> None:
+    example = graded(kata, role, path)
+    assert example.problem == "", example.verdicts
 
 
 @pytest.mark.parametrize("kata", COURSE.katas, ids=COURSE.slugs)
-def test_the_skeleton_runs_and_fails_with_an_explanation(kata: Kata) -> None:
-    report = graded(kata, kata.skeleton)
-    assert report.verdict == "fail"
-    assert report.checks[0].verdict == "pass", "the skeleton must compile"
-    assert explain(report, kata, kata.skeleton.read_text())
-
-
-@pytest.mark.parametrize("kata", COURSE.katas, ids=COURSE.slugs)
-def test_the_todos_of_the_skeleton_are_in_the_brief(kata: Kata) -> None:
-    numbers = {f"TODO {n}" for n in range(1, 20) if f"TODO {n}" in kata.skeleton.read_text()}
-    assert numbers
-    assert {number for number in numbers if number not in kata.brief.read_text()} == set()
-
-
-@pytest.mark.parametrize(
-    ("kata", "path"), WRONG, ids=[f"{kata.slug}-{path.parent.name}-{path.stem}" for kata, path in WRONG]
-)
-def test_a_wrong_example_gets_the_diagnosis_of_its_folder(kata: Kata, path: Path) -> None:
-    report = graded(kata, path)
-    assert report.verdict == "fail"
-    assert main_diagnosis(report) == path.parent.name, [(c.name, c.verdict, c.diagnosis) for c in report.checks]
-    headlines = [explanation.diagnosis for explanation in explain(report, kata, path.read_text())]
-    assert path.parent.name in headlines
+def test_every_promise_of_the_kata_is_kept(graded: Graded, kata: Kata) -> None:
+    """Last, when there is little left to grade: this looks at all examples of a kata together."""
+    examples = tuple(graded(kata, role, path) for role, path in examples_of(kata))
+    result = KataResult(kata.slug, kata.file.title, kata.file.dtypes, examples=examples)
+    assert result.failures == ()
+    assert result.passes

@@ -22,6 +22,8 @@ _COMMANDS = {
     "solution": "tritonkata.cli.solution:solution",
     "reset": "tritonkata.cli.reset:reset",
     "lab": "tritonkata.cli.lab:lab",
+    "verify": "tritonkata.cli.verify:verify",
+    "new": "tritonkata.cli.new:new",
     "doctor": "tritonkata.cli.doctor:doctor",
     "completion": "tritonkata.cli.completion:completion",
 }

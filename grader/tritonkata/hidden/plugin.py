@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -23,43 +20,13 @@ from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed
 from tritonkata.hidden.budget import TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
+from tritonkata.hidden.isolation import run_pytest
+from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.report import Evidence
 
 Progress = Callable[[str], None]
-
-_OPTIONS = (
-    "--import-mode=importlib",
-    "--noconftest",
-    "--assert=plain",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:terminal",
-    "-p",
-    "no:faulthandler",
-    "-p",
-    "no:doctest",
-    "-p",
-    "no:junitxml",
-    "-p",
-    "no:logging",
-    "-c",
-    os.devnull,
-    "--capture=no",
-)
-
-
-@dataclass(frozen=True)
-class CheckMark:
-    """The arguments of `@pytest.mark.check`."""
-
-    name: str
-    title: str
-    points: float
-    depends: tuple[str, ...] = ()
-    engines: tuple[str, ...] = ("gpu", "interpreter")
 
 
 @dataclass
@@ -105,11 +72,13 @@ class _Oracle:
 class HiddenTests:
     """One run over one submission."""
 
-    def __init__(self, kata: Kata, engine: Engine, seed: int, progress: Progress) -> None:
+    def __init__(self, kata: Kata, engine: Engine, seed: int, progress: Progress, *, first_only: bool = False) -> None:
         self._kata = kata
+        self._first_only = first_only
         self._engine_name = engine.describe().name
         self._seed = seed
         self._progress = progress
+        self.interrupted = False
         self._candidate = Candidate(engine, kata)
         self._oracle = _Oracle(load_module(kata.oracle, f"oracle_{kata.slug}"), kata.file.entry_points[0].name)
         self.session = Session({}, self._candidate.calls, TrafficLedger(kata.file.traffic), self._candidate.speeds)
@@ -129,7 +98,7 @@ class HiddenTests:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Make the marker known."""
-        config.addinivalue_line("markers", "check(name, title, points, depends, engines): one hidden check")
+        config.addinivalue_line("markers", MARKER)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note every check before anything runs, so that a run that ends early still names them all."""
@@ -177,11 +146,17 @@ class HiddenTests:
             return
         if call.when != "teardown" and outcome.verdict == "pass" and outcome.absent is None:
             self._decide(item, outcome, call.excinfo.value)
+            if self._first_only and outcome.verdict not in ("pass", "skipped"):
+                item.session.shouldstop = "a check failed"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A hidden test that cannot be collected is the course's fault."""
         if report.failed:
             self.session.problem = f"the hidden tests of {self._kata.slug} cannot be collected: {report.longreprtext}"
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Tell an interruption from outside from a run that was stopped by `shouldstop`."""
+        self.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
 
     def _decide(self, item: pytest.Item, outcome: Outcome, error: BaseException) -> None:
         calls = self._candidate.calls
@@ -208,38 +183,15 @@ class HiddenTests:
                 item.session.shouldstop = str(error)
 
 
-def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress) -> Session:
-    """Run every hidden test of the kata against the engine's submission."""
-    tests = HiddenTests(kata, engine, seed, progress)
-    arguments = [*_OPTIONS, f"--rootdir={kata.hidden}", str(kata.hidden)]
-    with _no_foreign_plugins(), _forgotten_modules(kata.hidden):
-        code = pytest.main(arguments, plugins=[tests])
-    if code == pytest.ExitCode.INTERRUPTED and tests.session.load_fault is None and tests.session.problem is None:
-        failed = [outcome.message for outcome in tests.session.outcomes.values() if outcome.verdict == "grader_error"]
-        if not failed:
-            raise KeyboardInterrupt
+def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress, *, first_only: bool = False) -> Session:
+    """Run every hidden test of the kata against the engine's submission, or end with the first that fails."""
+    tests = HiddenTests(kata, engine, seed, progress, first_only=first_only)
+    code = run_pytest(kata.hidden, tests)
+    if tests.interrupted:
+        raise KeyboardInterrupt
     if code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
         tests.session.problem = tests.session.problem or f"pytest ended with {code!r} in {kata.hidden}"
     return tests.session
-
-
-def check_mark(item: pytest.Item) -> CheckMark:
-    """The check that a test belongs to.
-
-    Raises:
-        GraderError: the test has no marker.
-    """
-    marker = item.get_closest_marker("check")
-    if marker is None:
-        raise GraderError(f"{item.nodeid} has no @pytest.mark.check marker; give it a name, a title and points")
-    name = marker.args[0] if marker.args else marker.kwargs["name"]
-    return CheckMark(
-        name=name,
-        title=marker.kwargs.get("title", name.replace("_", " ")),
-        points=float(marker.kwargs.get("points", 1)),
-        depends=tuple(marker.kwargs.get("depends", ())),
-        engines=tuple(marker.kwargs.get("engines", ("gpu", "interpreter"))),
-    )
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -263,31 +215,3 @@ def _with_case(evidence: Evidence, call: Call | None) -> Evidence:
     if call is None:
         return evidence
     return msgspec.structs.replace(evidence, case=case_of(call))
-
-
-@contextmanager
-def _forgotten_modules(folder: Path) -> Iterator[None]:
-    """Forget the hidden tests' modules: two katas may have files of the same name."""
-    before = set(sys.modules)
-    try:
-        yield
-    finally:
-        for name in set(sys.modules) - before:
-            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
-                del sys.modules[name]
-
-
-@contextmanager
-def _no_foreign_plugins() -> Iterator[None]:
-    """Keep the learner's pytest settings and installed plugins out of the hidden tests."""
-    changed = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
-    before = {name: os.environ.get(name) for name in changed}
-    os.environ.update(changed)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

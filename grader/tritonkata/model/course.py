@@ -44,13 +44,17 @@ class TrafficBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`katas/<slug>/kata.toml`, key by key."""
+    """`katas/<slug>/kata.toml`, key by key.
+
+    `dtypes` are what the first parameter may have by the contract; hidden tests call the first entry point with each.
+    """
 
     title: str
     summary: str
     entry_points: tuple[Entry, ...]
     traffic: TrafficBudget
     hints: tuple[str, ...]
+    dtypes: tuple[Literal["float32", "float16", "bfloat16"], ...] = ("float32", "float16", "bfloat16")
     limits: Limits = Limits()
     prerequisites: tuple[str, ...] = ()
 

@@ -14,8 +14,9 @@ def test_compiles(candidate, rng):
 
 
 @pytest.mark.check("values", title="Twice the input", points=2, depends=("compiles",))
-def test_values(candidate, oracle, rng):
-    x = normal(rng, (3, 37))
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_values(candidate, oracle, rng, dtype):
+    x = normal(rng, (3, 37), dtype)
     assert_matches(candidate(x), oracle(x))
 
 

@@ -1,0 +1,127 @@
+"""One file of a kata graded, and what its role promises of it."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from pathlib import Path
+
+from tritonkata.authoring.matrix import Example, Mutant, Role
+from tritonkata.authoring.mutants import Mutation
+from tritonkata.authoring.states import render_problem
+from tritonkata.check import grade
+from tritonkata.engine.engines import EngineName
+from tritonkata.hidden.plugin import Session
+from tritonkata.model.course import Kata
+from tritonkata.model.report import Report, main_diagnosis
+
+NOT_LOADED = "import"
+
+
+def examples_of(kata: Kata) -> tuple[tuple[Role, Path], ...]:
+    """The files that a kata makes promises about."""
+    wrong = sorted((kata.folder / "wrong").glob("*/*.py"))
+    return ("skeleton", kata.skeleton), ("solution", kata.solution), *(("wrong", path) for path in wrong)
+
+
+def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed: int) -> Example:
+    """Grade one of these files, whatever becomes of it."""
+    root = kata.folder.parents[1]
+    expected = {"skeleton": "fail", "solution": "pass at par"}.get(role, path.parent.name)
+    name = str(path.relative_to(root))
+    sessions: list[Session] = []
+    try:
+        report = grade(kata, path, engine=engine, seed=seed, watch=sessions.append)
+        problem = _problem(role, expected, report, kata)
+    except (Exception, SystemExit) as error:
+        # The author's code runs here: wrong models, the oracle.
+        return Example(role, name, expected, "grader_error", problem=_broken(error, root))
+    return Example(
+        role=role,
+        file=name,
+        expected=expected,
+        verdict=report.verdict,
+        diagnosis=main_diagnosis(report),
+        verdicts={check.name: check.verdict for check in report.checks},
+        alternatives=tuple(dict.fromkeys(other for check in report.checks for other in check.alternatives)),
+        dtypes=_dtypes(kata, sessions),
+        problem=problem,
+        seconds=report.seconds,
+    )
+
+
+def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int) -> Mutant:
+    """Grade the changed solution until a check fails."""
+    place = (mutation.line, mutation.column, mutation.change)
+    with tempfile.TemporaryDirectory(prefix="kata-mutant-") as folder:
+        path = Path(folder) / kata.solution.name
+        path.write_text(mutation.source, encoding="utf-8")
+        try:
+            report = grade(kata, path, engine=engine, seed=seed, first_only=True)
+        except (Exception, SystemExit) as error:
+            return Mutant(*place, problem=_broken(error, kata.folder.parents[1]))
+    if report.verdict == "grader_error":
+        return Mutant(*place, problem=_not_graded(report), seconds=report.seconds)
+    failed = [check.name for check in report.checks if check.verdict not in ("pass", "skipped")]
+    killed = failed[0] if failed else "" if report.verdict == "pass" else NOT_LOADED
+    return Mutant(*place, killed, seconds=report.seconds)
+
+
+def _problem(role: Role, expected: str, report: Report, kata: Kata) -> str:
+    """What is not as the role promises; empty if all is."""
+    if report.verdict in ("grader_error", "error"):
+        return _not_graded(report)
+    if role == "solution":
+        return _short_of_par(report, kata)
+    if report.verdict != "fail":
+        return "passes, and must fail"
+    failed = [check for check in report.checks if check.verdict not in ("pass", "skipped")]
+    for check in failed:
+        broken = render_problem(kata, check, report) if check.diagnosis else ""
+        if broken:
+            return broken
+    if role == "skeleton":
+        first = report.checks[0]
+        return "" if first.verdict == "pass" else f"must run as it is, and does not: {first.name}: {first.message}"
+    found = main_diagnosis(report)
+    return "" if found == expected else f"must get the diagnosis {expected}, and got {found or 'none'}"
+
+
+def _short_of_par(report: Report, kata: Kata) -> str:
+    """What keeps a solution from the best medal."""
+    failed = [f"{check.name} ({check.message})" for check in report.checks if check.verdict != "pass"]
+    if failed:
+        return f"does not pass: {', '.join(failed)}"
+    if report.medal == "gold":
+        return ""
+    if report.traffic is None:
+        return "passes, and no check measured its traffic; call assert_within_budget in one"
+    speed = f", {report.speed.fraction_of_copy:.0%} of a copy's speed" if report.speed is not None else ""
+    moved = report.traffic.traversals.requested
+    return f"passes without gold: {moved:g} traversals, par is {kata.file.traffic.par:g}{speed}"
+
+
+def _not_graded(report: Report) -> str:
+    told = [f"{check.name}: {check.message}" for check in report.checks if check.verdict == "grader_error"]
+    return f"could not be graded: {report.fault.message if report.fault else '; '.join(told)}"
+
+
+def _dtypes(kata: Kata, sessions: list[Session]) -> tuple[str, ...]:
+    first = kata.file.entry_points[0].name
+    found = {
+        str(call.arguments[0].dtype)
+        for session in sessions
+        for call in session.calls
+        if call.entry == first and call.outputs and session.outcomes[call.check].verdict == "pass"
+    }
+    return tuple(sorted(found))
+
+
+def _broken(error: BaseException, root: Path) -> str:
+    """What the author's own code raised, and where."""
+    folder = root.resolve()
+    frames = [(Path(frame.filename).resolve(), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    own = [f"{path.relative_to(folder)}, line {line}: " for path, line in frames if path.is_relative_to(folder)]
+    place = own[-1] if own else ""
+    what = " ".join(str(error).split())[:300]
+    return f"could not be graded: {place}{type(error).__name__}{': ' if what else ''}{what}"

@@ -1,0 +1,188 @@
+"""Every problem of a kata's files is one line with the file and what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tritonkata.authoring.files import course_problems
+from tritonkata.authoring.problems import problems_of
+from tritonkata.courses import load_course
+from tritonkata.model.course import Kata
+
+KATA = "katas/doubled"
+TOML = f"{KATA}/kata.toml"
+HIDDEN = f"{KATA}/hidden/test_doubled.py"
+MISTAKES = f"{KATA}/mistakes.py"
+TEMPLATE = f"{KATA}/feedback/tripled.md.j2"
+ORACLE = "reference/doubled/oracle.py"
+SKELETON = "skeletons/doubled.py"
+
+Damage = Callable[[Path], None]
+KataOf = Callable[[], Kata]
+
+
+def write(place: str, text: str) -> Damage:
+    def damage(root: Path) -> None:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text)
+
+    return damage
+
+
+def add(place: str, text: str) -> Damage:
+    return lambda root: (root / place).write_text((root / place).read_text() + text) and None
+
+
+def change(place: str, old: str, new: str) -> Damage:
+    def damage(root: Path) -> None:
+        text = (root / place).read_text()
+        assert old in text
+        (root / place).write_text(text.replace(old, new))
+
+    return damage
+
+
+def remove(place: str) -> Damage:
+    def damage(root: Path) -> None:
+        path = root / place
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    return damage
+
+
+def not_utf8(place: str) -> Damage:
+    return lambda root: (root / place).write_bytes(b"# \xff\n") and None
+
+
+def test_the_second_course_is_in_order(course_root: Path, kata_of: KataOf) -> None:
+    assert problems_of(kata_of()) == ()
+    assert course_problems(load_course(course_root)) == ()
+
+
+def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataOf) -> None:
+    for folder in ("katas", KATA, f"{KATA}/hidden", f"{KATA}/wrong/tripled", "skeletons", "reference/doubled"):
+        write(f"{folder}/__pycache__/x.pyc", "")(course_root)
+        write(f"{folder}/.keep", "\xff")(course_root)
+    assert problems_of(kata_of()) == ()
+    assert course_problems(load_course(course_root)) == ()
+
+
+@pytest.mark.parametrize(
+    ("damage", "place", "words"),
+    [
+        (remove(f"{KATA}/hidden"), f"{KATA}/hidden", ("has no hidden test", "write test_doubled.py")),
+        (remove(MISTAKES), MISTAKES, ("is missing", "write")),
+        (not_utf8(f"{KATA}/brief.md"), f"{KATA}/brief.md", ("is not UTF-8", "byte 2")),
+        (not_utf8(f"{KATA}/wrong/tripled/times_three.py"), "times_three.py", ("is not UTF-8",)),
+        (write(MISTAKES, "def f(:\n"), MISTAKES, ("line 1", "is not Python", "correct it")),
+        (write(SKELETON, "x = 1\0\n"), SKELETON, ("is not Python",)),
+        (write(f"{KATA}/notes.txt", ""), f"{KATA}/notes.txt", ("no part of a kata", "remove it")),
+        (write("reference/doubled/other.py", ""), "reference/doubled/other.py", ("no part of a kata",)),
+        (write(f"{KATA}/hidden/helpers.py", ""), f"{KATA}/hidden/helpers.py", ("no hidden test", "test_*.py")),
+        (write(f"{KATA}/feedback/tripled.txt", ""), f"{KATA}/feedback/tripled.txt", ("no template", ".md.j2")),
+        (write(f"{KATA}/wrong/loose.py", ""), f"{KATA}/wrong/loose.py", ("folder named after its diagnosis",)),
+        (write(f"{KATA}/wrong/tripled/x.txt", ""), f"{KATA}/wrong/tripled/x.txt", ("no Python file", "remove")),
+        (remove(f"{KATA}/wrong/tripled/times_three.py"), f"{KATA}/wrong/tripled", ("has no example", "add one")),
+        (add(f"{KATA}/brief.md", "\nTODO(author): more\n"), f"{KATA}/brief.md", ("line 7", "TODO(author): more")),
+        (add(TEMPLATE, "{# TODO(author) #}\n{# TODO(author) #}"), TEMPLATE, ("TODO(author) (and 1 more)",)),
+        (change(TOML, '"Store 2 * x instead of x.",', ""), TOML, ("hints", "has 2", "wants 3")),
+        (change(TOML, '"Store 2 * x instead of x."', '" "'), TOML, ("hints[2]", "is empty")),
+        (change(TOML, 'results = ["y"]', "results = []"), TOML, ("entry_points[0].results", "is empty")),
+        (change(TOML, '["x"]', '["x", "x"]'), TOML, ("entry_points[0].parameters", "'x'", "twice")),
+        (change(TOML, 'unit = "x"', 'unit = "z"'), TOML, ("traffic.unit", "'z'")),
+        (change(TOML, "par = 2.0", "par = 2.5"), TOML, ("traffic.par", "2.5", "budget")),
+        (change(TOML, "par = 2.0", "par = 0.0"), TOML, ("traffic.par",)),
+        (change(SKELETON, "  # TODO 1: twice the value", ""), SKELETON, ("has no TODO 1", "brief")),
+        (change(f"{KATA}/brief.md", "**TODO 1**", "It"), f"{KATA}/brief.md", ("does not name TODO 1",)),
+        (add(SKELETON, "# TODO 2\n"), f"{KATA}/brief.md", ("does not name TODO 2",)),
+        (add(f"{KATA}/brief.md", "\n**TODO 12** more\n"), SKELETON, ("has no TODO 12",)),
+        (add("reference/doubled/solution.py", "# TODO 1\n"), "solution.py", ("still has a TODO",)),
+        (add(HIDDEN, 2 * "\n\ndef rows():\n    pass\n"), HIDDEN, ("defines rows twice", "rename one")),
+        (add(MISTAKES, "\n\ndef tripled(x):\n    'Again.'\n"), MISTAKES, ("defines tripled twice",)),
+        (write(ORACLE, "import nothing_like_it\n"), ORACLE, ("cannot be imported", "nothing_like_it")),
+        (change(ORACLE, "def doubled", "def twice"), ORACLE, ("does not define doubled", "float64")),
+        (add(HIDDEN, "\n\ndef test_more():\n    pass\n"), "test_doubled.py::test_more", ("no @pytest.mark.check",)),
+        (change(HIDDEN, "import pytest", "import pytest, nothing"), HIDDEN, ("cannot be imported", "'nothing'")),
+        (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("@pytest.mark.check", "points", "float")),
+        (change(HIDDEN, '("values",)', '"values"'), "::test_strided", ("@pytest.mark.check", "depends", "array")),
+        (change(HIDDEN, '"gpu"', '"tpu"'), "::test_many_rows", ("@pytest.mark.check", "engines", "tpu")),
+        (change(HIDDEN, 'title="It', 'titel="It'), "::test_compiles", ("@pytest.mark.check", "titel", "no argument")),
+        (change(HIDDEN, '"strided"', "3"), "::test_strided", ("@pytest.mark.check", "name", "str")),
+        (change(HIDDEN, '"strided"', '"values"'), "::test_strided", ("'values'", "another title", "once")),
+        (change(HIDDEN, '("compiles",)', '("compile",)'), f"{KATA}/hidden", ("'values'", "depends on 'compile'")),
+        (change(HIDDEN, 'points=1)', 'points=1, depends=("values",))'), "hidden", ("'compiles'", "runs later", "move")),
+        (add(MISTAKES, "\n\nraise SystemError('no')\n"), MISTAKES, ("cannot be imported", "SystemError")),
+        (change(MISTAKES, '"""The values are multiplied by three."""', ""), MISTAKES, ("tripled has no docstring",)),
+        (write(f"{KATA}/wrong/halved/x.py", "x = 1\n"), f"{KATA}/wrong/halved", ("nothing gives this diagnosis",)),
+        (write(f"{KATA}/feedback/trebled.md.j2", "# A\n\nNext: b\n"), "trebled.md.j2", ("is never shown", "rename")),
+        (add(TEMPLATE, "{% if %}"), TEMPLATE, ("does not render", "line 7", "correct it")),
+        (add(TEMPLATE, "{{ nothing }}"), TEMPLATE, ("does not render", "'nothing' is undefined")),
+        (add(TEMPLATE, "{{ mismatch.row + 1 }}"), TEMPLATE, ("does not render",)),
+        (add(TEMPLATE, "{{ 'x'|pair_table }}"), TEMPLATE, ("does not render", "AttributeError")),
+        (change(TEMPLATE, "# {{ known }}", ""), TEMPLATE, ("no headline",)),
+        (change(TEMPLATE, "Next:", "Then:"), TEMPLATE, ("what to do next",)),
+    ],
+)  # fmt: skip
+def test_each_problem_is_one_line_that_names_the_file(
+    course_root: Path, kata_of: KataOf, damage: Damage, place: str, words: tuple[str, ...]
+) -> None:
+    damage(course_root)
+    found = problems_of(kata_of())
+    assert len(found) == 1
+    assert "\n" not in found[0]
+    assert found[0].startswith(str(course_root))
+    for word in (place, *words):
+        assert word in found[0]
+
+
+def test_a_kata_without_wrong_models_says_so_and_whose_examples_lack_one(course_root: Path, kata_of: KataOf) -> None:
+    (course_root / MISTAKES).write_text("import numpy as np\n")
+    found = problems_of(kata_of())
+    assert any("has no wrong model" in line for line in found)
+    assert any(f"{KATA}/wrong/tripled" in line and "nothing gives" in line for line in found)
+
+
+def test_a_skeleton_without_anything_to_write_says_so(course_root: Path, kata_of: KataOf) -> None:
+    change(SKELETON, "  # TODO 1: twice the value", "")(course_root)
+    change(f"{KATA}/brief.md", "**TODO 1**", "It")(course_root)
+    (found,) = problems_of(kata_of())
+    assert "doubled.py: has no TODO; number" in found
+
+
+def test_an_entry_point_is_wanted(course_root: Path, kata_of: KataOf) -> None:
+    text = (course_root / TOML).read_text()
+    begin, end = text.index("[[entry_points]]"), text.index("[traffic]")
+    (course_root / TOML).write_text("entry_points = []\n" + text[:begin] + text[end:])
+    assert any("entry_points: is empty" in line for line in problems_of(kata_of()))
+
+
+def test_hidden_tests_about_answers_name_slips_of_their_own(course_root: Path, kata_of: KataOf) -> None:
+    write(f"{KATA}/feedback/off_by_one.md.j2", "# A\n\nNext: b\n")(course_root)
+    write(f"{KATA}/feedback/answer_top.md.j2", "# A\n\nNext: b\n")(course_root)
+    assert len(problems_of(kata_of())) == 2
+    test = (
+        '\n\n@pytest.mark.check("answers")\ndef test_answers(candidate):\n'
+        '    assert_answer("TOP", candidate.value("TOP"), 3, known={"off_by_one": 4})\n'
+    )
+    add(HIDDEN, "\nfrom tritonkata.hidden.answers import assert_answer\n" + test)(course_root)
+    assert problems_of(kata_of()) == ()
+
+
+@pytest.mark.parametrize("place", ["katas/halved/a.md", "katas/notes.md", "skeletons/halved.py", "reference/x/o.py"])
+def test_files_that_belong_to_no_kata_are_strays_of_the_course(course_root: Path, place: str) -> None:
+    write(place, "")(course_root)
+    (found,) = course_problems(load_course(course_root))
+    assert "/".join(place.split("/")[:2]) in found
+    assert "belongs to no kata" in found
+    assert "course.toml" in found
+
+
+def test_a_mark_in_the_course_file_is_a_problem_of_the_course(course_root: Path) -> None:
+    path = course_root / "katas" / "course.toml"
+    path.write_text("# TODO(author): name it.\n" + path.read_text())
+    (found,) = course_problems(load_course(course_root))
+    assert f"{path}: line 1: TODO(author): name it; then take the mark out" == found

@@ -1,0 +1,7 @@
+"""No kernel at all."""
+
+import torch
+
+
+def doubled(x):
+    return torch.mul(x, 2)
