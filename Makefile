@@ -1,6 +1,7 @@
 # Everything that is needed is set up on the first call; later calls are quick.
 PYTHON ?= python3
 WORKERS ?= 2
+MUTANTS ?= 20
 export PYTHON
 
 VENV := .venv
@@ -9,13 +10,14 @@ READY := $(VENV)/.ready
 READY_OLDEST := $(OLDEST)/.ready
 SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
 
-.PHONY: help setup demo test test-current test-oldest test-all test-gpu lint bench verdicts clean
+.PHONY: help setup demo test test-current test-oldest test-all test-gpu verify lint bench verdicts clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      grade a skeleton, a wrong kernel and a right one"
 	@echo "make test      linters and tests, and the contract tests on the oldest supported Triton"
-	@echo "make test-all  the same, and the tests on the GPU where there is one"
+	@echo "make test-all  the same, the author's gate with mutants, and the tests on the GPU where there is one"
+	@echo "make verify    the author's gate over all katas, as a matrix, with mutants of each solution"
 	@echo "make lint      ruff and mypy alone"
 	@echo "make bench     what a check costs against a bare run"
 	@echo "make verdicts  every solution, skeleton and wrong example of the course, as a table"
@@ -42,7 +44,10 @@ test-current: $(READY)
 test-oldest: $(READY_OLDEST)
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu" tests/tracer tests/interpreter
 
-test-all: test test-gpu
+test-all: test verify test-gpu
+
+verify: $(READY)
+	$(VENV)/bin/kata verify --jobs $(WORKERS) --mutants $(MUTANTS)
 
 test-gpu: $(READY)
 	@if nvidia-smi >/dev/null 2>&1; then $(VENV)/bin/python -m pytest -m gpu tests; \
