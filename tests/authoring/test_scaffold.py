@@ -28,6 +28,7 @@ def files_below(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_new_course_fails_with_one_line_a_file_and_passes_once_the_marks_are_gone(tmp_path: Path) -> None:
     root = tmp_path / "new" / "course"
     written = scaffold(root, "row_shift", 'The "row" shift')

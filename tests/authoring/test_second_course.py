@@ -39,6 +39,7 @@ def learner(request: pytest.FixtureRequest, run: Run, installed: dict[str, str])
     return lambda *arguments: run("--course", "tiny", *arguments, env=installed)
 
 
+@pytest.mark.slow
 def test_a_learner_works_through_it(learner: Run, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     listed = learner("list", "--json")
@@ -65,6 +66,7 @@ def test_a_learner_works_through_it(learner: Run, tmp_path: Path) -> None:
     assert kernel.read_bytes() == (SECOND_COURSE / "skeletons" / "doubled.py").read_bytes()
 
 
+@pytest.mark.slow
 def test_it_passes_the_gate(learner: Run) -> None:
     done = learner("verify", "--json", "--mutants", "1")
     assert done.returncode == 0, done.stdout + done.stderr

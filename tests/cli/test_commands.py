@@ -11,7 +11,7 @@ import pytest
 from tritonkata import __version__
 from tritonkata.courses import load_course
 
-COMMANDS = ("start", "check", "list", "hint", "solution", "reset", "doctor", "completion")
+COMMANDS = ("start", "check", "list", "hint", "solution", "reset", "lab", "verify", "new", "doctor", "completion")
 HEAVY = ("torch", "triton", "numpy", "pytest", "rich", "jinja2", "ml_dtypes")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import EXIT_FAILED, EXIT_PASSED, EXIT_USAGE, Problem, course_of
+from tritonkata.cli.common import EXIT_FAILED, EXIT_PASSED, EXIT_USAGE, KataType, Problem, course_of
 from tritonkata.cli.status import StatusLine
 from tritonkata.courses import Course
 
@@ -30,7 +30,7 @@ def _count(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 
 
 @click.command(epilog="Example: kata verify masked_softmax --mutants 40")
-@click.argument("slugs", metavar="[SLUG]...", nargs=-1)
+@click.argument("slugs", metavar="[SLUG]...", nargs=-1, shell_complete=KataType().shell_complete)
 @click.option("--engine", type=click.Choice(["interpreter", "gpu", "auto"]), default="interpreter", show_default=True)
 @click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), default=20, show_default=True, help="The secret seed.")
 @click.option(

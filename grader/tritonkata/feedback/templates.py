@@ -61,7 +61,7 @@ def render(names: list[str], context: Mapping[str, Any], own: Path | None = None
     try:
         template = environment.select_template(names)
         text = template.render(context)
-    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         where = (
             f"{error.name or names[0]}, line {error.lineno}"
             if isinstance(error, jinja2.TemplateSyntaxError)
