@@ -1,6 +1,7 @@
 """`start`, `list`, `hint`, `reset`, `solution`, `completion` and the group, as a learner types them."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
