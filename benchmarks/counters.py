@@ -4,13 +4,12 @@ Both sources first measure a copy. Then every softmax of the lab is counted at t
 every right kernel of the tests on a small input, where the interpreter counts as well. Ends with code 1 if a
 requested level is not exact, or the hardware and the interpreter differ where no compiler can explain it.
 
-    python benchmarks/counters.py [--name NAME]
+    python benchmarks/counters.py [--name NAME] [--jobs N]
 """
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,12 @@ from numpy.typing import NDArray
 
 from common import environment, save
 from tritonkata.courses import load_course
+from tritonkata.crew.crew import open_crew
+from tritonkata.crew.member import station
 from tritonkata.doctor import compare_counters
 from tritonkata.engine.arrays import numpy_dtype
 from tritonkata.engine.engines import GpuEngine
+from tritonkata.engine.machine import gpus_for
 from tritonkata.engine.workers import Assignment
 from tritonkata.labs.variants import VARIANTS, Lab, Variant, assignment, predicted
 from tritonkata.model.course import Kata
@@ -42,6 +44,7 @@ def main() -> None:
     """Count everything and keep the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", default="counters")
+    parser.add_argument("--jobs", type=int, default=8)
     options = parser.parse_args()
     comparison = compare_counters()
     if isinstance(comparison, str):
@@ -50,8 +53,11 @@ def main() -> None:
         "environment": environment(),
         "copy": {**msgspec.to_builtins(comparison), "lines": msgspec.to_builtins(comparison.lines)},
         "lab": lab_rows("softmax"),
-        "right_kernels": right_rows(),
+        "right_kernels": [],
     }
+    # A borrowed machine may be taken back at any moment.
+    save(options.name, found)
+    found["right_kernels"] = right_rows(options.jobs)
     print(save(options.name, found))
     bad = [row for row in found["lab"] if not row["exact"]] + [
         r for r in found["right_kernels"] if not r["as_expected"]
@@ -112,20 +118,20 @@ def traversals(traffic: Traffic, unit_bytes: int) -> dict[str, list[float] | Non
     }
 
 
-def right_rows() -> list[dict[str, Any]]:
+def right_rows(jobs: int) -> list[dict[str, Any]]:
     """Each right kernel, counted by the hardware and by the interpreter."""
-    jobs = [
+    files = [
         (kata, path)
         for kata in load_course().katas
         for path in [kata.solution, *sorted((ROOT / "tests" / "right" / kata.slug).glob("*.py"))]
     ]
-    with ThreadPoolExecutor(6) as pool:
-        return list(pool.map(lambda job: right_row(*job), jobs))
+    with open_crew(jobs, gpus=gpus_for("gpu")) as crew:
+        return [job.result() for job in [crew.submit(right_row, *pair) for pair in files]]
 
 
 def right_row(kata: Kata, path: Path) -> dict[str, Any]:
     """One kernel on 4 rows of 6000 columns."""
-    engine = GpuEngine(Assignment.to_kata(kata, path.name, path.read_bytes()))
+    engine = GpuEngine(Assignment.to_kata(kata, path.name, path.read_bytes()), station())
     entry = kata.file.entry_points[0]
     x = scores((4, 6000), "float32")
     arguments = (x,) if len(entry.parameters) == 1 else (x, np.where(x > 1, -np.inf, 0).astype(np.float32))
@@ -135,7 +141,7 @@ def right_row(kata: Kata, path: Path) -> dict[str, Any]:
         engine.close()
     traffic = observation.traffic
     if observation.fault is not None or traffic is None or traffic.counted is None:
-        raise SystemExit(f"{path}: {observation.fault or observation.absent or traffic}")
+        raise RuntimeError(f"{path}: {observation.fault or observation.absent or traffic}")
     difference = (traffic.requested.total - traffic.counted.total) / x.nbytes
     return {
         "file": str(path.relative_to(ROOT)),

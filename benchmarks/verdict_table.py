@@ -1,4 +1,4 @@
-"""`kata check` of every solution, skeleton, wrong example and right kernel, on one or both engines.
+"""Every solution, skeleton, wrong example and right kernel graded, on one or both engines.
 
 Prints and keeps a table of verdicts and diagnoses, and says where two engines
 disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
@@ -10,17 +10,19 @@ disagree. Ends with code 1 if an expected verdict or diagnosis is missing.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import tempfile
+import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from common import RESULTS, environment, kata_command, save
+from common import RESULTS, environment, save
+from tritonkata.check import grade
+from tritonkata.courses import load_course
+from tritonkata.crew.crew import open_crew
+from tritonkata.crew.member import station
+from tritonkata.engine.engines import EngineName
+from tritonkata.engine.machine import gpus_for
 from tritonkata.model.report import Report, main_diagnosis
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,19 +47,22 @@ def main() -> None:
     parser.add_argument("--match", default="", help="only files whose path has this in it")
     parser.add_argument("--name", default="verdicts")
     options = parser.parse_args()
-    engines = options.engines.split(",")
+    engines: list[EngineName] = options.engines.split(",")
     chosen = [
         subject for subject in subjects() if options.kata in (None, subject.kata) and options.match in str(subject.path)
     ]
     jobs = [(subject, engine) for subject in chosen for engine in engines]
     done: dict[int, dict[str, Any]] = {}
     facts = environment()
-    with ThreadPoolExecutor(options.jobs) as pool:
-        running = {pool.submit(lambda job: row(*job, check(*job)), job): place for place, job in enumerate(jobs)}
-        for finished in as_completed(running):
-            done[running[finished]] = finished.result()
+    began = time.monotonic()
+    with open_crew(options.jobs, gpus=gpus_for("gpu") if "gpu" in engines else ()) as crew:
+        begun = [crew.submit(check, subject, engine) for subject, engine in jobs]
+        for place, job in enumerate(begun):
+            done[place] = row(*jobs[place], job.result())
             # A borrowed machine may be taken back at any moment.
-            found = keep(options.name, facts, [done[place] for place in sorted(done)], len(jobs))
+            found = keep(options.name, facts, list(done.values()), len(jobs))
+    taken = time.monotonic() - began
+    print(f"{len(jobs)} files in {taken:.0f} s with {options.jobs} processes; GPU busy {crew.busy_seconds}")
     print(markdown(found))
     raise SystemExit(0 if all(entry["as_expected"] for entry in found["rows"]) else 1)
 
@@ -90,15 +95,10 @@ def subjects() -> list[Subject]:
     return found
 
 
-def check(subject: Subject, engine: str) -> Report:
-    """The report of one check, in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["check", str(subject.path), "--kata", subject.kata, "--engine", engine, "--seed", str(SEED), "--json"]
-        done = subprocess.run(kata_command(*words), capture_output=True, text=True, check=False, cwd=folder)
-    try:
-        return msgspec.json.decode(done.stdout, type=Report)
-    except msgspec.DecodeError:
-        raise SystemExit(f"{subject.path} on {engine}: no report\n{done.stdout[-500:]}{done.stderr[-2000:]}") from None
+def check(subject: Subject, engine: EngineName) -> Report:
+    """The report of one file."""
+    kata = load_course(ROOT).kata(subject.kata)
+    return grade(kata, subject.path, engine=engine, seed=SEED, station=station())
 
 
 def row(subject: Subject, engine: str, report: Report) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def markdown(found: dict[str, Any]) -> str:
         if len(found["rows"]) == found["checks_wanted"]
         else f" {len(found['rows'])} of {found['checks_wanted']} done."
     )
-    lines = [f"`kata check` of files of the course, seed {found['seed']} ({facts}).{complete}", ""]
+    lines = [f"Files of the course, graded with seed {found['seed']} ({facts}).{complete}", ""]
     lines += ["| file | expected | engine | verdict | diagnosis | score | s |", "|---|---|---|---|---|---|---|"]
     for entry in found["rows"]:
         mark = "" if entry["as_expected"] else " **(unexpected)**"

@@ -20,6 +20,7 @@ from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import DEFAULT_TARGET, EngineName, open_engine
 from tritonkata.engine.machine import processor_name
+from tritonkata.engine.station import Station
 from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.candidate import Call
 from tritonkata.hidden.plugin import Session, load_module, run_hidden_tests
@@ -47,6 +48,7 @@ class _Job:
     progress: Progress
     first_only: bool
     watch: Callable[[Session], None]
+    station: Station | None
 
 
 def grade(
@@ -59,6 +61,7 @@ def grade(
     progress: Progress = lambda _: None,
     first_only: bool = False,
     watch: Callable[[Session], None] = lambda _: None,
+    station: Station | None = None,
 ) -> Report:
     """Grade one file.
 
@@ -71,12 +74,13 @@ def grade(
         progress: told the title of each step as it begins.
         first_only: end with the first check that fails; the others count as not run.
         watch: given what the hidden tests saw, before it becomes a report.
+        station: what is kept from one submission to the next, where there are many.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
-    job = _Job(kata, engine, target, progress, first_only, watch)
+    job = _Job(kata, engine, target, progress, first_only, watch, station)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path)
@@ -97,7 +101,8 @@ def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
     name = readable(submission.path.name)[:FILENAME_CHARACTERS]
     job.progress("starting the engine")
-    engine = open_engine(job.engine, Assignment.to_kata(job.kata, name, submission.source, job.target, hidden))
+    assignment = Assignment.to_kata(job.kata, name, submission.source, job.target, hidden)
+    engine = open_engine(job.engine, assignment, job.station)
     try:
         try:
             job.progress("importing the submission")

@@ -184,3 +184,30 @@ def test_a_worker_that_nobody_ended_goes_when_the_controller_ends(tmp_path: Path
         pid = int(started.stdout.read())
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.glob("kata-worker-*")) == []
+
+
+def made_deep(folder: Path) -> None:
+    """More levels than Python has frames, and than a path has characters."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("inner", dir_fd=here)
+        inner = os.open("inner", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+
+
+def made_unreadable(folder: Path) -> None:
+    (folder / "locked" / "inner").mkdir(parents=True)
+    (folder / "locked" / "inner" / "file").touch()
+    (folder / "locked" / "inner").chmod(0)
+    (folder / "locked").chmod(0)
+
+
+@pytest.mark.parametrize("make", [made_deep, made_unreadable])
+def test_a_folder_is_removed_whatever_a_submission_made_of_it(make: Callable[[Path], None], tmp_path: Path) -> None:
+    folder = tmp_path / "worker"
+    folder.mkdir()
+    make(folder)
+    leftovers.remove_folder(folder)
+    assert not folder.exists()

@@ -26,7 +26,7 @@ def without_bindings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_engine_names_what_to_install_and_another_engine() -> None:
     launcher = Launcher(Limits())
     with pytest.raises(GraderError, match=r"no GPU can be used: .*tritonkata\[gpu\].*--engine interpreter"):
-        _ = launcher.ready
+        _ = launcher.device
     launcher.end()
 
 

@@ -11,10 +11,11 @@ from tritonkata.authoring.files import course_problems
 from tritonkata.authoring.grading import examples_of, graded_example, graded_mutant
 from tritonkata.authoring.matrix import Example, KataResult, Mutant, Verification
 from tritonkata.authoring.mutants import Mutation, mutations
-from tritonkata.authoring.pool import Job, Pool, open_pool
 from tritonkata.authoring.problems import problems_of
 from tritonkata.courses import Course
+from tritonkata.crew.crew import Crew, Job, open_crew
 from tritonkata.engine.engines import EngineName
+from tritonkata.engine.machine import gpus_for
 from tritonkata.model.course import Kata
 
 DEFAULT_SEED = 20
@@ -64,8 +65,8 @@ def verify(
     began = time.monotonic()
     whole = set(slugs) >= {*course.slugs, *course.broken}
     results: list[KataResult] = []
-    with open_pool(plan.jobs) as pool:
-        for begun in _begin(course, slugs, plan, pool, progress):
+    with open_crew(plan.jobs, gpus=gpus_for(plan.engine)) as crew:
+        for begun in _begin(course, slugs, plan, crew, progress):
             results.append(begun if isinstance(begun, KataResult) else _ended(begun, progress))
             tell(results[-1])
     return Verification(
@@ -87,11 +88,11 @@ def chosen_mutants(kata: Kata, seed: int, most: int | None) -> tuple[Mutation, .
 
 
 def _begin(
-    course: Course, slugs: Sequence[str], plan: Plan, pool: Pool, progress: Progress
+    course: Course, slugs: Sequence[str], plan: Plan, crew: Crew, progress: Progress
 ) -> list[_Begun | KataResult]:
     """Look at all files first: then every processor has something to grade until the end."""
     katas = {slug: _kata(course, slug) for slug in slugs}
-    looks = {slug: pool.submit(problems_of, kata) for slug, kata in katas.items() if isinstance(kata, Kata)}
+    looks = {slug: crew.submit(problems_of, kata) for slug, kata in katas.items() if isinstance(kata, Kata)}
     begun: list[_Begun | KataResult] = []
     for slug, kata in katas.items():
         progress(f"{slug}: files")
@@ -99,7 +100,7 @@ def _begin(
             begun.append(kata)
             continue
         problems = looks[slug].result()
-        begun.append(KataResult(slug, kata.file.title, problems=problems) if problems else _graded(kata, plan, pool))
+        begun.append(KataResult(slug, kata.file.title, problems=problems) if problems else _graded(kata, plan, crew))
     return begun
 
 
@@ -109,12 +110,12 @@ def _kata(course: Course, slug: str) -> Kata | KataResult:
     return course.kata(slug)
 
 
-def _graded(kata: Kata, plan: Plan, pool: Pool) -> _Begun:
+def _graded(kata: Kata, plan: Plan, crew: Crew) -> _Begun:
     how = (plan.engine, plan.seed)
     return _Begun(
         kata,
-        tuple(pool.submit(graded_example, kata, role, path, *how) for role, path in examples_of(kata)),
-        tuple(pool.submit(graded_mutant, kata, one, *how) for one in chosen_mutants(kata, plan.seed, plan.mutants)),
+        tuple(crew.submit(graded_example, kata, role, path, *how) for role, path in examples_of(kata)),
+        tuple(crew.submit(graded_mutant, kata, one, *how) for one in chosen_mutants(kata, plan.seed, plan.mutants)),
     )
 
 

@@ -10,6 +10,7 @@ from tritonkata.authoring.matrix import Example, Mutant, Role
 from tritonkata.authoring.mutants import Mutation
 from tritonkata.authoring.states import render_problem
 from tritonkata.check import grade
+from tritonkata.crew.member import station
 from tritonkata.engine.engines import EngineName
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.course import Kata
@@ -31,7 +32,7 @@ def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed:
     name = str(path.relative_to(root))
     sessions: list[Session] = []
     try:
-        report = grade(kata, path, engine=engine, seed=seed, watch=sessions.append)
+        report = grade(kata, path, engine=engine, seed=seed, watch=sessions.append, station=station())
         problem = _problem(role, expected, report, kata)
     except (Exception, SystemExit) as error:
         # The author's code runs here: wrong models, the oracle.
@@ -57,7 +58,7 @@ def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int)
         path = Path(folder) / kata.solution.name
         path.write_text(mutation.source, encoding="utf-8")
         try:
-            report = grade(kata, path, engine=engine, seed=seed, first_only=True)
+            report = grade(kata, path, engine=engine, seed=seed, first_only=True, station=station())
         except (Exception, SystemExit) as error:
             return Mutant(*place, problem=_broken(error, kata.folder.parents[1]))
     if report.verdict == "grader_error":

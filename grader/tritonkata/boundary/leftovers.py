@@ -104,7 +104,16 @@ def remove_stale_folders() -> None:
         owner = folder.name.removeprefix(_FOLDER_PREFIX).split("-")[1]
         with contextlib.suppress(OSError):
             if owner.isdigit() and folder.lstat().st_uid == os.geteuid() and not _exists(int(owner)):
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that a submission wrote to, however deep it is and whatever its permissions are."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf", "--one-file-system"]):
+            subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _kill_until_none(find: Callable[[], list[_Process]]) -> None:

@@ -134,10 +134,11 @@ class Evaluated(msgspec.Struct, frozen=True, tag="evaluated"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The request ended without a result; why."""
+    """The request ended without a result; why. `ends` says that a launcher serves no more requests after this."""
 
     fault: Fault
     notes: Notes = ()
+    ends: bool = False
 
 
 class Replay(msgspec.Struct, frozen=True, tag="replay"):
@@ -228,15 +229,28 @@ class Timed(msgspec.Struct, frozen=True, tag="timed"):
     chosen: Annotated[tuple[int, ...], msgspec.Meta(max_length=256)] = ()
 
 
+class Examine(msgspec.Struct, frozen=True, tag="examine"):
+    """Controller to launcher: copy something and say what came of it. Asked after a fault, before the GPU is used."""
+
+
+class Examined(msgspec.Struct, frozen=True, tag="examined"):
+    """What a copy on the GPU gave: whether every byte arrived, how fast, and how much memory is free."""
+
+    right: bool
+    bytes_per_second: float
+    free_bytes: int
+
+
 class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
-    """Launcher to controller, once: the context stands."""
+    """Launcher to controller, first on every connection: the context stands. `free_bytes` are those of the GPU."""
 
     device: DeviceFigures
     driver: Name
+    free_bytes: int = 0
 
 
 WorkerRequest = Load | Trace | Interpret | Evaluate
 TracerReply = Ready | Loaded | Traced | Failed
 InterpreterReply = Ready | Loaded | Interpreted | Evaluated | Failed
-LauncherRequest = Replay | Count | Time
-LauncherReply = LauncherReady | Replayed | Counted | Timed | Failed
+LauncherRequest = Replay | Count | Time | Examine
+LauncherReply = LauncherReady | Replayed | Counted | Timed | Examined | Failed

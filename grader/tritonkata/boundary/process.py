@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,12 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.leftovers import (
     ADOPTION,
     END_SECONDS,
     end_with_descendants,
     make_folder,
+    remove_folder,
     remove_stale_folders,
 )
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
@@ -40,11 +41,18 @@ class WorkerProcess:
     """One child process and the channel to it.
 
     `folder` is that of a worker without a sandbox, for its temporary files; it
-    is removed in the end.
+    is removed in the end. `group` is its control group, where it has one.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: Channel, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        channel: Channel,
+        folder: Path | None = None,
+        group: Group | None = None,
+    ) -> None:
         self._process = process
+        self._group = group
         self._folder = folder
         self._owner = os.getpid()
         self.channel = channel
@@ -80,9 +88,11 @@ class WorkerProcess:
     def end(self) -> None:
         """Kill the child and everything it started, and wait until they are gone."""
         if self._folder is None:
-            self._end_group()
+            self._end_session()
         else:
             end_with_descendants(self._process)
+        if self._group is not None:
+            self._group.end()
         ADOPTION.forget(self._process.pid)
         # The pipe's end comes when the last process that inherited it is gone.
         self._drain.join(END_SECONDS)
@@ -90,10 +100,10 @@ class WorkerProcess:
             self._process.stdout.close()
         self.channel.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder)
         _open_workers.discard(self)
 
-    def _end_group(self) -> None:
+    def _end_session(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
@@ -133,7 +143,7 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
         folder = make_folder()
         environment = {**worker_environment(sandboxed=False), "HOME": str(folder), "TMPDIR": str(folder)}
         environment[SANDBOX_VARIABLE] = f"{NO_SANDBOX_WORD}:{os.getpid()}"
-        return _start(module, (), _Wrapping((), environment, folder=folder))
+        return _start(module, (), _Wrapping((), environment, folder=folder, group=make_group()))
     options = bubblewrap_arguments(hidden)
     descriptors = []
     with contextlib.suppress(SeccompUnavailable):
@@ -142,24 +152,30 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
     descriptors.append(_memory_file("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)))
     prefix = (bubblewrap, "--args", str(descriptors[-1]), "--")
     # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
-    return _start(module, (), _Wrapping(prefix, {}, tuple(descriptors)))
+    return _start(module, (), _Wrapping(prefix, {}, tuple(descriptors), group=make_group()))
 
 
 def start_trusted(module: str, arguments: Iterable[str] = ()) -> WorkerProcess:
     """Start `python -m module READ_FD WRITE_FD ...` with the grader's own environment."""
+    return _start(module, arguments, _Wrapping((), trusted_environment()))
+
+
+def trusted_environment() -> dict[str, str]:
+    """This process's own environment, with this package first on the path."""
     package_parent = str(Path(__file__).resolve().parents[2])
     path = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return _start(module, arguments, _Wrapping((), {**os.environ, "PYTHONPATH": os.pathsep.join(path)}))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 @dataclass(frozen=True)
 class _Wrapping:
-    """What stands before the command, its environment, further descriptors to pass, and a folder to remove."""
+    """What stands before the command, its environment, further descriptors, a folder to remove, a control group."""
 
     prefix: tuple[str, ...]
     environment: Mapping[str, str]
     descriptors: tuple[int, ...] = ()
     folder: Path | None = None
+    group: Group | None = None
 
 
 def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> WorkerProcess:
@@ -169,7 +185,7 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*wrapping.prefix, *command],
+            [*(wrapping.group.command() if wrapping.group is not None else ()), *wrapping.prefix, *command],
             env=dict(wrapping.environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -185,12 +201,14 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
         os.close(we_read)
         os.close(we_write)
         if wrapping.folder is not None:
-            shutil.rmtree(wrapping.folder, ignore_errors=True)
+            remove_folder(wrapping.folder)
+        if wrapping.group is not None:
+            wrapping.group.end()
         raise
     finally:
         for descriptor in (child_reads, child_writes, *wrapping.descriptors):
             os.close(descriptor)
-    return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder)
+    return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder, wrapping.group)
 
 
 def _memory_file(name: str, content: bytes) -> int:

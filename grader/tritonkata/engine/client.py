@@ -9,14 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed, Frame
 from tritonkata.boundary.messages import Failed, Load, Loaded, Ready
-from tritonkata.boundary.process import WorkerProcess, start_untrusted
+from tritonkata.boundary.process import WorkerProcess
 from tritonkata.model.faults import Fault, Phase
 
 START_SECONDS = 120.0
@@ -41,8 +40,8 @@ class LoadFailed(Exception):
 class UntrustedWorker:
     """One kind of worker for one submission, started again after the submission ended it.
 
-    `replies` is the union of messages it may answer with. `make_load` is
-    called when the worker stands: what it holds of the device may come from
+    `replies` is the union of messages it may answer with. `take` gives a process that nobody
+    has used. `make_load` is called when the worker stands: what it holds of the device may come from
     another process that is still starting. After
     `MAX_TIMEOUTS` requests that ran out of time no more are sent, so that a
     kernel that never ends costs minutes and not hours.
@@ -51,8 +50,7 @@ class UntrustedWorker:
     module: str
     replies: Any
     make_load: Callable[[], Load]
-    bubblewrap: str | None
-    hidden: tuple[Path, ...] = ()
+    take: Callable[[], WorkerProcess]
     ready: Ready | None = None
     notes: list[str] = field(default_factory=list)
     _process: WorkerProcess | None = None
@@ -63,7 +61,7 @@ class UntrustedWorker:
         """Start the process without waiting for it."""
         if self._process is None:
             try:
-                self._process = start_untrusted(self.module, bubblewrap=self.bubblewrap, hidden=self.hidden)
+                self._process = self.take()
             except OSError as error:
                 raise GraderError(f"{self.module} could not be started: {error}; run `kata doctor`") from error
             self._is_loaded = False

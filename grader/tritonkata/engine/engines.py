@@ -12,6 +12,7 @@ from tritonkata.boundary.messages import Counted, DeviceFigures
 from tritonkata.engine.base import TIMED_ROUNDS, Engine
 from tritonkata.engine.launching import Launcher, with_hardware_traffic
 from tritonkata.engine.machine import gpu_problem, processor_name
+from tritonkata.engine.station import Station
 from tritonkata.engine.workers import Assignment, Workers
 from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry
@@ -29,9 +30,9 @@ LOCATED_ELEMENTS = 1 << 20
 class InterpreterEngine:
     """Machines without a GPU: the interpreter runs, the compiler is asked as well."""
 
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: Assignment, station: Station | None = None) -> None:
         self._target = assignment.target or DEFAULT_TARGET
-        self._workers = Workers(assignment, DeviceFigures)
+        self._workers = Workers(assignment, DeviceFigures, (station or Station()).stock)
         self._tracer = self._workers.tracer(lambda _: self._target)
 
     def describe(self) -> EngineReport:
@@ -108,22 +109,23 @@ class GpuEngine:
     A target other than the card's is compiled for as well, and not run.
     """
 
-    def __init__(self, assignment: Assignment) -> None:
-        self._launcher = Launcher(assignment.limits)
+    def __init__(self, assignment: Assignment, station: Station | None = None) -> None:
+        station = station or Station()
+        self._launcher = Launcher(assignment.limits, station.host)
         self._launcher.start()
-        self._workers = Workers(assignment, lambda: self._launcher.ready.device)
+        self._workers = Workers(assignment, lambda: self._launcher.device, station.stock)
         self._tracer = self._workers.tracer(_target_of)
         other = assignment.target
         self._other = self._workers.tracer(lambda _: str(other)) if other is not None else None
 
     def describe(self) -> EngineReport:
         """Name, card and versions."""
-        device = self._launcher.ready.device
+        device = self._launcher.device
         return EngineReport("gpu", device.name, _target_of(device), *self._workers.versions())
 
     def load(self) -> None:
         """Import the submission in the tracer, once there is a GPU."""
-        _ = self._launcher.ready
+        _ = self._launcher.device
         self._tracer.worker.ensure_loaded()
 
     def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
@@ -206,16 +208,16 @@ class GpuEngine:
         self._launcher.end()
 
 
-def open_engine(name: EngineName, assignment: Assignment) -> Engine:
-    """The engine asked for; `auto` takes the GPU where one answers.
+def open_engine(name: EngineName, assignment: Assignment, station: Station | None = None) -> Engine:
+    """The engine asked for; `auto` takes the GPU where one answers. A station serves many engines, one at a time.
 
     Raises:
         GraderError: a process could not be started. A GPU that was asked for
             and is not there shows when the engine is first used.
     """
     if name == "gpu" or (name == "auto" and gpu_problem() is None):
-        return GpuEngine(assignment)
-    return InterpreterEngine(assignment)
+        return GpuEngine(assignment, station)
+    return InterpreterEngine(assignment, station)
 
 
 def _target_of(device: DeviceFigures) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed, Frame
+from tritonkata.boundary.channel import Channel, ChannelClosed, DeadlinePassed, Frame
 from tritonkata.boundary.messages import (
     Count,
     Counted,
+    DeviceFigures,
     Failed,
-    LauncherReady,
     LauncherReply,
     LauncherRequest,
     Replay,
@@ -22,10 +22,10 @@ from tritonkata.boundary.messages import (
     Time,
     Timed,
 )
-from tritonkata.boundary.process import WorkerProcess, start_trusted
 from tritonkata.boundary.validate import validate
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
 from tritonkata.engine.client import GraderError
+from tritonkata.engine.hosting import Host, OwnHost
 from tritonkata.engine.interpreting import alias_fault
 from tritonkata.model.course import Limits
 from tritonkata.model.faults import Access, Fault
@@ -34,8 +34,8 @@ from tritonkata.model.plan import InvalidPlan, Launch, LaunchPlan
 from tritonkata.model.tensors import TensorData
 
 Array = NDArray[Any]
+Blobs = list[memoryview | bytes]
 
-START_SECONDS = 60.0
 COUNT_SECONDS = 30.0
 TIME_SECONDS = 60.0
 """Counting and timing run a plan some dozen times, so they have more time than one case."""
@@ -43,44 +43,29 @@ TIME_SECONDS = 60.0
 POISONS = bytes((0xFF, 0x7B))
 """0xFF is NaN in every float type; 0x7B gives large finite numbers (1.3e36 in float32 and bfloat16)."""
 
+_LIVES = 2
+
 
 class Launcher:
-    """One GPU. The process is started again after a fault that poisons its context."""
+    """Replays, counts and times plans on one GPU, wherever its launcher lives."""
 
-    def __init__(self, limits: Limits, device_index: int = 0) -> None:
+    def __init__(self, limits: Limits, host: Host | None = None) -> None:
         self._limits = limits
-        self._device_index = device_index
-        self._process: WorkerProcess | None = None
-        self._ready: LauncherReady | None = None
+        self._host: Host = OwnHost() if host is None else host
+        self._is_own = host is None
 
     def start(self) -> None:
-        """Start the process without waiting for it."""
-        if self._process is None:
-            self._process = start_trusted("tritonkata.launcher", [str(self._device_index)])
-            self._ready = None
+        """Start the launcher without waiting for it."""
+        self._host.start()
 
     @property
-    def ready(self) -> LauncherReady:
-        """The device's figures; waits for the process.
+    def device(self) -> DeviceFigures:
+        """The GPU's figures; waits for the launcher.
 
         Raises:
             GraderError: there is no usable GPU, or the launcher did not start.
         """
-        self.start()
-        if self._ready is None:
-            assert self._process is not None
-            try:
-                frame = self._process.channel.receive(LauncherReply, seconds=START_SECONDS)
-            except ChannelError as error:
-                output = self._process.output().strip()
-                self.end()
-                raise GraderError(f"the launcher did not start: {error}\n{output[-2000:]}".rstrip()) from error
-            if not isinstance(frame.message, LauncherReady):
-                self.end()
-                reason = frame.message.fault.message if isinstance(frame.message, Failed) else "no greeting came"
-                raise GraderError(f"no GPU can be used: {reason}; run `kata doctor`, or use --engine interpreter")
-            self._ready = frame.message
-        return self._ready
+        return self._host.ready().device
 
     def replay(self, plan: LaunchPlan, arguments: tuple[Array, ...]) -> Observation:
         """Validate the plan, run it on fresh poisoned buffers, and say what came of it."""
@@ -103,8 +88,6 @@ class Launcher:
         if isinstance(reply, Fault):
             return reply
         answer: Counted = reply.message
-        if answer.ends:
-            self._restart_if_ended()
         return answer
 
     def time(
@@ -123,49 +106,55 @@ class Launcher:
         return tuple(Observation("gpu", fault=fault) for _ in cases)
 
     def end(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-            self._ready = None
+        """End the launcher, unless it serves others as well."""
+        if self._is_own:
+            self._host.end()
 
     def _invalid(self, plan: LaunchPlan, tensors: tuple[TensorData, ...]) -> Fault | None:
         """Why the plan must not reach the launcher."""
         try:
-            validate(plan, tuple(tensor.spec for tensor in tensors), self.ready.device)
+            validate(plan, tuple(tensor.spec for tensor in tensors), self.device)
         except InvalidPlan as error:
             return _invalid_plan(str(error))
         return alias_fault() if any(view.buffer < plan.n_inputs for view in plan.outputs) else None
 
-    def _ask(
-        self, message: LauncherRequest, blobs: list[memoryview | bytes], wanted: type[Any], seconds: float
+    def _ask(self, message: LauncherRequest, blobs: Blobs, wanted: type[Any], seconds: float) -> Frame[Any] | Fault:
+        """Send one request; its answer, or the fault that came instead.
+
+        A launcher that ends without an answer is replaced and asked once more: if the next one, which has passed
+        its canary, ends as well, it is the plan that ends it.
+        """
+        for _ in range(_LIVES):
+            with self._host.turn() as turn:
+                try:
+                    return self._answered(turn.channel, message, blobs, wanted, seconds)
+                except DeadlinePassed:
+                    self._host.replace()
+                    text = f"the kernel did not end within {seconds:g} seconds"
+                    return Fault(verdict="timeout", phase="kernel", message=text)
+                except ChannelClosed:
+                    self._host.replace()
+        text = f"the process that runs the kernel ended {_LIVES} times, each time at this case"
+        return Fault(verdict="runtime_error", phase="kernel", message=text)
+
+    def _answered(
+        self,
+        channel: Channel,
+        message: LauncherRequest,
+        blobs: list[memoryview | bytes],
+        wanted: type[Any],
+        seconds: float,
     ) -> Frame[Any] | Fault:
-        """Send one request; its answer, or the fault that came instead."""
-        assert self._process is not None
-        channel = self._process.channel
-        try:
-            channel.send(message, blobs, seconds=seconds)
-            frame = channel.receive(LauncherReply, seconds=seconds)
-        except DeadlinePassed:
-            self.end()
-            text = f"the kernel did not end within {seconds:g} seconds"
-            return Fault(verdict="timeout", phase="kernel", message=text)
-        except ChannelClosed:
-            output = self._process.output().strip()[-500:]
-            self.end()
-            raise GraderError(f"the launcher ended during a replay: {output}") from None
-        if isinstance(frame.message, Failed):
-            if frame.message.fault.phase == "kernel":
-                self._restart_if_ended()
-            return frame.message.fault
-        if not isinstance(frame.message, wanted):
+        channel.send(message, blobs, seconds=seconds)
+        frame = channel.receive(LauncherReply, seconds=seconds)
+        answer = frame.message
+        if isinstance(answer, (Failed, Counted)) and answer.ends:
+            self._host.replace()
+        if isinstance(answer, Failed):
+            return answer.fault
+        if not isinstance(answer, wanted):
             raise GraderError("the launcher answered with an unexpected message")
         return frame
-
-    def _restart_if_ended(self) -> None:
-        # After an illegal access the launcher ends itself, a moment after its answer.
-        self.end()
-        self.start()
 
 
 def with_hardware_traffic(observation: Observation, answer: Counted) -> Observation:

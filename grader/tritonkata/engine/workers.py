@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, TracerReply
+from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.interpreting import Interpreter
+from tritonkata.engine.stock import Stock
 from tritonkata.model.course import Entry, Kata, Limits
 
 
@@ -42,8 +44,9 @@ class Assignment:
 class Workers:
     """Tracers and the interpreter worker; `device` is asked for once a worker stands."""
 
-    def __init__(self, assignment: Assignment, device: Callable[[], DeviceFigures]) -> None:
+    def __init__(self, assignment: Assignment, device: Callable[[], DeviceFigures], stock: Stock) -> None:
         self._assignment = assignment
+        self._stock = stock
         self._device = device
         self._tracers: list[Tracer] = []
         self._notes: list[str] = []
@@ -84,7 +87,11 @@ class Workers:
             return _load(self._assignment, device, target(device))
 
         module = f"tritonkata.worker.{name}"
-        worker = UntrustedWorker(module, replies, load, self._bubblewrap, self._assignment.hidden)
+
+        def take() -> WorkerProcess:
+            return self._stock.take(module, self._bubblewrap, self._assignment.hidden)
+
+        worker = UntrustedWorker(module, replies, load, take)
         worker.start()
         return worker
 

@@ -1,6 +1,7 @@
-"""`python -m tritonkata.launcher READ_FD WRITE_FD [DEVICE_INDEX]`, or `--probe`.
+"""`python -m tritonkata.launcher READ_FD WRITE_FD [DEVICE]`, `... --listen SOCKET_FD OWNER DEVICE`, or `... --probe`.
 
-The protocol runs over the two descriptors; standard output belongs to what kernels print.
+The protocol runs over the two descriptors, or over connections to the socket until the process `OWNER` ends.
+Standard output belongs to what kernels print.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     from tritonkata.boundary.channel import Channel
 
 EXIT_NO_BINDINGS = 1
-_USAGE = "usage: python -m tritonkata.launcher READ_FD WRITE_FD [DEVICE_INDEX] | --probe"
+_USAGE = (
+    "usage: python -m tritonkata.launcher READ_FD WRITE_FD [DEVICE_INDEX]"
+    " | --listen SOCKET_FD OWNER DEVICE_INDEX | --probe"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -24,6 +28,8 @@ def main(arguments: list[str]) -> int:
         answer = probe()
         print(json.dumps(answer))
         return 1 if "error" in answer else 0
+    if len(arguments) == 4 and arguments[0] == "--listen" and all(word.isdecimal() for word in arguments[1:]):
+        return _listen(*map(int, arguments[1:]))
     if len(arguments) not in (2, 3) or not all(argument.isdecimal() for argument in arguments):
         print(_USAGE, file=sys.stderr)
         return 2
@@ -37,6 +43,22 @@ def main(arguments: list[str]) -> int:
         _say_what_is_missing(channel, error)
         return EXIT_NO_BINDINGS
     return serve(channel, rest[0] if rest else 0)
+
+
+def _listen(descriptor: int, owner: int, device_index: int) -> int:
+    import socket
+
+    from tritonkata.boundary.channel import Channel
+
+    with socket.socket(fileno=descriptor) as listener:
+        try:
+            from tritonkata.launcher.listening import listen
+        except ImportError as error:
+            connection, _ = listener.accept()
+            descriptor = connection.detach()
+            _say_what_is_missing(Channel(descriptor, descriptor), error)
+            return EXIT_NO_BINDINGS
+        return listen(listener, owner, device_index)
 
 
 def _say_what_is_missing(channel: Channel, error: ImportError) -> None:

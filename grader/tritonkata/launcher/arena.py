@@ -24,6 +24,9 @@ GUARD_BYTES = 1 << 20
 
 CHUNK_BYTES = 32 << 20
 
+_OVERWRITTEN = 0xA5
+"""What is left of a submission's memory for the next: neither zeros nor a NaN."""
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -98,7 +101,7 @@ class OutOfDeviceMemory(Exception):
 
 @contextmanager
 def allocated(layout: Layout) -> Iterator[Arena]:
-    """Device memory for a layout; freed at the end, also after a fault of a kernel.
+    """Device memory for a layout; overwritten and freed at the end, also after a fault of a kernel.
 
     Raises:
         OutOfDeviceMemory: it does not fit.
@@ -107,9 +110,15 @@ def allocated(layout: Layout) -> Iterator[Arena]:
     try:
         yield Arena(layout, _align(address))
     finally:
-        # After a kernel's fault the whole context is gone, and its memory with it.
-        with suppress(driver.CudaError):
-            driver.free(address)
+        release(address, layout.nbytes + ALIGNMENT)
+
+
+def release(address: int, nbytes: int) -> None:
+    """Overwrite memory that a submission's data was in, and give it back."""
+    # After a kernel's fault the whole context is gone, and its memory with it.
+    with suppress(driver.CudaError):
+        driver.fill(address, _OVERWRITTEN, 1, nbytes)
+        driver.free(address)
 
 
 def allocate(nbytes: int) -> int:

@@ -9,16 +9,18 @@ from tritonkata.boundary.channel import Channel, ChannelClosed
 from tritonkata.boundary.messages import (
     Count,
     Counted,
+    Examine,
+    Examined,
     Failed,
     LauncherReady,
     LauncherRequest,
     Replay,
     Replayed,
-    Time,
     Timed,
 )
 from tritonkata.launcher import driver
 from tritonkata.launcher.counting import count
+from tritonkata.launcher.examining import examine
 from tritonkata.launcher.faults import ReplayFault
 from tritonkata.launcher.replay import replay
 from tritonkata.launcher.timed import time_plan
@@ -30,57 +32,83 @@ EXIT_NO_DEVICE = 1
 EXIT_CONTEXT_LOST = 3
 
 
+class Opened:
+    """The GPU of this process, or the reason why it cannot be opened."""
+
+    def __init__(self, device_index: int) -> None:
+        self.greeting: LauncherReady | Failed
+        try:
+            self.device = driver.open_device(device_index)
+            self.greeting = self._greeting()
+        # Without a driver the bindings raise types of their own, which differ between releases.
+        except Exception as error:
+            message = f"GPU {device_index} cannot be opened: {error}"[:2000]
+            self.greeting = Failed(Fault("grader_error", "load", message, advice="Run `kata doctor`."))
+            return
+        self.counters = Counters(self.device, device_index)
+
+    def greet(self, channel: Channel) -> bool:
+        """Say which device this is, or why there is none; whether there is one."""
+        if isinstance(self.greeting, LauncherReady):
+            self.greeting = self._greeting()
+        channel.send(self.greeting)
+        return isinstance(self.greeting, LauncherReady)
+
+    def prepare(self) -> None:
+        """Set up the counters: the first request takes seconds to come, while the tracer imports torch."""
+        if isinstance(self.greeting, LauncherReady):
+            self.counters.prepare()
+
+    def _greeting(self) -> LauncherReady:
+        return LauncherReady(driver.figures(self.device), driver.driver_version(), driver.free_memory())
+
+
 def serve(channel: Channel, device_index: int) -> int:
-    """Announce the device, answer requests; the process's exit code.
+    """Announce the device, answer requests until the controller hangs up; the process's exit code.
 
     `EXIT_NO_DEVICE` follows a `Failed` in place of the announcement. `EXIT_CONTEXT_LOST` says that a
     kernel's fault was reported and that only a fresh process can go on.
     """
+    opened = Opened(device_index)
     try:
-        device = _announce(channel, device_index)
-        if device is None:
+        if not opened.greet(channel):
             return EXIT_NO_DEVICE
-        counters = Counters(device, device_index)
-        # The first request takes seconds to come: the tracer imports torch meanwhile.
-        counters.prepare()
-        while _serve_one(channel, device, counters):
-            pass
+        opened.prepare()
+        return answer_all(channel, opened)
     except ChannelClosed:
         return EXIT_DONE
+
+
+def answer_all(channel: Channel, opened: Opened) -> int:
+    """Answer requests until none can be answered any more: `EXIT_CONTEXT_LOST`.
+
+    Raises:
+        ChannelClosed: the controller hung up.
+    """
+    while _serve_one(channel, opened):
+        pass
     return EXIT_CONTEXT_LOST
 
 
-def _announce(channel: Channel, device_index: int) -> Any | None:
-    """Say which device this is, or why there is none; the device."""
-    try:
-        device = driver.open_device(device_index)
-        ready = LauncherReady(device=driver.figures(device), driver=driver.driver_version())
-    # Without a driver the bindings raise types of their own, which differ between releases.
-    except Exception as error:
-        message = f"GPU {device_index} cannot be opened: {error}"[:2000]
-        channel.send(Failed(Fault("grader_error", "load", message, advice="Run `kata doctor`.")))
-        return None
-    channel.send(ready)
-    return device
-
-
-def _serve_one(channel: Channel, device: Any, counters: Counters) -> bool:
+def _serve_one(channel: Channel, opened: Opened) -> bool:
     """Answer one request; whether another can be served."""
     frame = channel.receive(LauncherRequest)
     try:
-        reply, blobs = _answer(frame.message, frame.blobs, device, counters)
+        reply, blobs = _answer(frame.message, frame.blobs, opened)
     except ReplayFault as ended:
-        channel.send(Failed(ended.fault))
+        channel.send(Failed(ended.fault, ends=ended.context_lost))
         return not ended.context_lost
     channel.send(reply, blobs)
     return not (isinstance(reply, Counted) and reply.ends)
 
 
 def _answer(
-    request: Replay | Count | Time, blobs: Sequence[Any], device: Any, counters: Counters
-) -> tuple[Replayed | Counted | Timed, Sequence[Any]]:
+    request: LauncherRequest, blobs: Sequence[Any], opened: Opened
+) -> tuple[Replayed | Counted | Timed | Examined, Sequence[Any]]:
     if isinstance(request, Replay):
         return replay(request, blobs)
     if isinstance(request, Count):
-        return count(request, blobs, counters), ()
-    return time_plan(request, blobs, device)
+        return count(request, blobs, opened.counters), ()
+    if isinstance(request, Examine):
+        return examine(opened.device), ()
+    return time_plan(request, blobs, opened.device)

@@ -7,7 +7,7 @@ neither putting the one in place nor looking at the other takes longer than the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,10 +107,8 @@ def _first_runs(sessions: Sequence[Session], steps: Sequence[Step]) -> Iterator[
             cases.append(_Case(session, taken[-2], taken[-1], _download(session), None, inputs_changed(session)))
         yield cases
     finally:
-        # After a kernel's fault the context is gone, and its memory with it.
-        with suppress(driver.CudaError):
-            for address in taken:
-                driver.free(address)
+        for address in taken:
+            arenas.release(address, sessions[0].arena.layout.nbytes)
 
 
 def _start_all(session: Session, steps: Sequence[Step]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import signal
@@ -10,45 +11,88 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tritonkata.authoring.pool import open_pool
+from tritonkata.crew.crew import open_crew
 from tritonkata.engine.client import GraderError
 
 
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    return importlib.import_module("crew_calls")
+
+
 def test_results_come_back_from_other_processes() -> None:
-    with open_pool(2) as pool:
-        jobs = [pool.submit(pow, base, 2) for base in range(5)]
+    with open_crew(2) as crew:
+        jobs = [crew.submit(pow, base, 2) for base in range(5)]
         assert [job.result() for job in jobs] == [0, 1, 4, 9, 16]
-        assert pool.submit(os.getpid).result() != os.getpid()
+        assert crew.submit(os.getpid).result() != os.getpid()
     assert multiprocessing.active_children() == []
 
 
 def test_what_a_call_raises_is_raised_and_the_others_go_on() -> None:
-    with open_pool(1) as pool:
-        bad, good = pool.submit(int, "x"), pool.submit(int, "3")
+    with open_crew(1) as crew:
+        bad, good = crew.submit(int, "x"), crew.submit(int, "3")
         with pytest.raises(ValueError, match="invalid literal"):
             bad.result()
         assert good.result() == 3
 
 
-def test_a_process_that_ends_by_itself_is_the_graders_fault() -> None:
-    with open_pool(1) as pool, pytest.raises(GraderError, match="--jobs 1"):
-        pool.submit(os._exit, 9).result()
+def test_a_call_that_ends_every_process_is_the_graders_fault_and_the_others_go_on() -> None:
+    with open_crew(1) as crew:
+        bad, good = crew.submit(os._exit, 9), crew.submit(int, "3")
+        with pytest.raises(GraderError, match="--jobs 1"):
+            bad.result()
+        assert good.result() == 3
+
+
+def test_a_call_whose_process_was_killed_is_made_again(calls: Any, tmp_path: Path) -> None:
+    with open_crew(2) as crew:
+        jobs = [crew.submit(calls.exit_the_first_time, tmp_path / str(number)) for number in range(4)]
+        assert all(job.result() for job in jobs)
+
+
+def test_a_process_is_replaced_after_its_share_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tritonkata.crew.crew.CALLS_A_MEMBER", 3)
+    with open_crew(1) as crew:
+        numbers = [crew.submit(os.getpid).result() for _ in range(7)]
+    assert [numbers.count(one) for one in dict.fromkeys(numbers)] == [3, 3, 1]
+
+
+def test_when_a_gpu_is_set_aside_its_last_calls_are_made_again_on_another(calls: Any) -> None:
+    with open_crew(2, gpus=[0, 1]) as crew:
+        first = [crew.submit(calls.gpu_of_this_process) for _ in range(8)]
+        assert all(job.result() in (0, 1) for job in first)
+        crew.submit(calls.gpu_of_this_process, 0)
+        crew.submit(calls.gpu_of_this_process, 0)
+        doubtful = sum(job.result() == 0 for job in first)
+        for _ in range(len(first) + 2 + doubtful):
+            crew.completed()
+        assert [job.result() for job in first] == [1] * 8
+
+
+def test_without_a_gpu_left_every_call_says_so(calls: Any) -> None:
+    with open_crew(2, gpus=[0]) as crew:
+        jobs = [crew.submit(calls.gpu_of_this_process, 0) for _ in range(5)]
+        for job in jobs:
+            with pytest.raises(GraderError, match=r"no GPU is left .* does not hold"):
+                job.result()
 
 
 def test_what_a_call_prints_is_no_output_of_the_command(capfd: pytest.CaptureFixture[str]) -> None:
-    with open_pool(1) as pool:
-        pool.submit(os.write, 1, b"hidden test says hello").result()
+    with open_crew(1) as crew:
+        crew.submit(os.write, 1, b"hidden test says hello").result()
     assert capfd.readouterr().out == ""
 
 
 def interrupted_while_five_jobs_wait() -> None:
-    with open_pool(1) as pool:
-        pool.submit(os.getpid).result()
+    with open_crew(1) as crew:
+        crew.submit(os.getpid).result()
         for _ in range(5):
-            pool.submit(time.sleep, 100)
+            crew.submit(time.sleep, 100)
         raise KeyboardInterrupt
 
 

@@ -1,0 +1,1 @@
+"""Processes that grade side by side."""

@@ -1,0 +1,262 @@
+"""A crew: processes that answer calls side by side, replaced when they end, and that end with the command.
+
+A call whose process ended is made once more by another. When a GPU is set aside after a fault, its members leave, and
+the last calls that they answered are made again by those who have another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import shutil
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from tritonkata.boundary.leftovers import make_folder, remove_stale_folders
+from tritonkata.crew.member import Answer, Call, Place, serve
+from tritonkata.engine.client import GraderError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LIVES = 2
+"""How many processes a call may cost."""
+
+CALLS_A_MEMBER = 200
+"""After so many a process is replaced, so that what hidden tests leave in it does not add up."""
+
+DOUBTFUL = 16
+"""How many of the last calls on a GPU are made again when it is set aside."""
+
+_END_SECONDS = 20.0
+
+
+class Job(Generic[T]):
+    """One call in another process. A repeated call has its last answer as its result."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.ends = 0
+        self._done = threading.Event()
+        self._answer = Answer()
+
+    def result(self) -> T:
+        """What it returned.
+
+        Raises:
+            GraderError: the processes that made the call ended, or no GPU is left.
+            Exception: what the function raised.
+        """
+        self._done.wait()
+        if self._answer.error is not None:
+            raise self._answer.error
+        value: T = self._answer.value
+        return value
+
+    def answer(self, answer: Answer) -> None:
+        """Note what came of it."""
+        self._answer = answer
+        self._done.set()
+
+
+class _Member:
+    """One process, started when it is first needed."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.job: Job[Any] | None = None
+        self.calls = 0
+        self.process: BaseProcess | None = None
+        self.connection: Connection | None = None
+
+    def send(self, job: Job[Any]) -> None:
+        if self.process is None:
+            # Not forked: grading starts threads, and processes of its own.
+            context = multiprocessing.get_context("spawn")
+            self.connection, theirs = context.Pipe()
+            self.process = context.Process(target=serve, args=(theirs, self.place))
+            self.process.start()
+            theirs.close()
+        assert self.connection is not None
+        self.job = job
+        self.calls += 1
+        self.connection.send(job.call)
+
+    def dismiss(self) -> None:
+        """Let it end by itself."""
+        if self.connection is not None:
+            with suppress(OSError):
+                self.connection.send(None)
+        self.forget()
+
+    def forget(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+        if self.process is not None:
+            self.process.join(_END_SECONDS)
+            if self.process.is_alive():
+                self.process.kill()
+                self.process.join()
+        self.process = self.connection = self.job = None
+        self.calls = 0
+
+    def terminate(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+
+
+class Crew:
+    """Calls functions in its members; see `open_crew`. `busy_seconds` is how long each GPU was used, by index."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._members = [_Member(place) for place in places]
+        self._waiting: deque[Job[Any]] = deque()
+        self._completed: queue.SimpleQueue[Job[Any]] = queue.SimpleQueue()
+        self._lately: dict[int | None, deque[Job[Any]]] = {}
+        self.busy_seconds: dict[int, float] = {}
+        self._problem = ""
+        self._lock = threading.Lock()
+        self._wake_read, self._wake_write = os.pipe()
+        self._stopping = ""
+        self._thread = threading.Thread(target=self._manage, name="crew", daemon=True)
+        self._thread.start()
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Job[T]:
+        """Call a function of a module in one of the processes, with values that can be pickled."""
+        job: Job[T] = Job(Call(function, args, kwargs))
+        with self._lock:
+            self._waiting.append(job)
+        self._wake()
+        return job
+
+    def completed(self) -> Job[Any]:
+        """Wait for the next job that has an answer. A job that was repeated comes again, with the later one."""
+        return self._completed.get()
+
+    def close(self, *, now: bool) -> None:
+        """End all processes: when what they do is done, or `now`. Waiting calls are given up."""
+        with self._lock:
+            self._waiting.clear()
+            self._stopping = "now" if now else "soon"
+        self._wake()
+        self._thread.join()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def _wake(self) -> None:
+        os.write(self._wake_write, b".")
+
+    def _manage(self) -> None:
+        while not self._stopping:
+            self._hand_out()
+            self._listen()
+        if self._stopping == "now":
+            for member in self._members:
+                member.terminate()
+        for member in self._members:
+            member.dismiss()
+
+    def _hand_out(self) -> None:
+        with self._lock:
+            if not self._members:
+                while self._waiting:
+                    self._finish(self._waiting.popleft(), Answer(error=GraderError(self._problem)))
+            for member in self._members:
+                if member.job is None and self._waiting:
+                    if member.calls >= CALLS_A_MEMBER:
+                        member.dismiss()
+                    # One that ended while it was idle is found when it does not answer.
+                    with suppress(OSError):
+                        member.send(self._waiting.popleft())
+
+    def _listen(self) -> None:
+        """Wait until something happens, and see to it."""
+        busy = {member.connection: member for member in self._members if member.job is not None}
+        for ready in wait([self._wake_read, *(connection for connection in busy if connection is not None)]):
+            if ready == self._wake_read:
+                os.read(self._wake_read, 1 << 16)
+            else:
+                self._hear(busy[ready])  # type: ignore[index]
+
+    def _hear(self, member: _Member) -> None:
+        job = member.job
+        assert job is not None
+        assert member.connection is not None
+        try:
+            answer: Answer = member.connection.recv()
+        except (EOFError, OSError):
+            self._lost(member, job)
+            return
+        member.job = None
+        if member.place.gpu is not None:
+            busy = self.busy_seconds.get(member.place.gpu, 0.0)
+            self.busy_seconds[member.place.gpu] = busy + answer.busy_seconds
+        if answer.aside:
+            self._set_aside(member, answer.aside, job)
+            return
+        self._lately.setdefault(member.place.gpu, deque(maxlen=DOUBTFUL)).append(job)
+        self._finish(job, answer)
+
+    def _lost(self, member: _Member, job: Job[Any]) -> None:
+        """A process ended: another makes the call, unless it has cost too many."""
+        member.forget()
+        job.ends += 1
+        if job.ends < LIVES:
+            with self._lock:
+                self._waiting.appendleft(job)
+            return
+        text = "a process that grades files was ended, perhaps for want of memory; try fewer at once: --jobs 1"
+        self._finish(job, Answer(error=GraderError(text)))
+
+    def _set_aside(self, member: _Member, reason: str, job: Job[Any]) -> None:
+        member.dismiss()
+        self._members.remove(member)
+        self._problem = f"no GPU is left to grade on: {reason}"
+        again = [job, *self._lately.pop(member.place.gpu, ())]
+        with self._lock:
+            self._waiting.extendleft(again)
+
+    def _finish(self, job: Job[Any], answer: Answer) -> None:
+        job.answer(answer)
+        self._completed.put(job)
+
+
+@contextmanager
+def open_crew(jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1) -> Iterator[Crew]:
+    """A crew of `jobs` processes, spread over the GPUs (by index; none if there are none to use).
+
+    `ahead` is how many workers of each kind a process keeps started. Where the block is left by an exception, what
+    runs is ended and cleaned up.
+    """
+    folder = _folder() if gpus else None
+    places = [Place(gpus[n % len(gpus)] if gpus else None, folder, os.getpid(), ahead) for n in range(jobs)]
+    crew = Crew(places)
+    try:
+        yield crew
+    except BaseException:
+        crew.close(now=True)
+        raise
+    else:
+        crew.close(now=False)
+    finally:
+        if folder is not None:
+            _end_launchers(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> Path:
+    remove_stale_folders()
+    return make_folder()
+
+
+def _end_launchers(folder: Path) -> None:
+    from tritonkata.engine.sharing import end_launchers
+
+    end_launchers(folder)

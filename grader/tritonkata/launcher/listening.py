@@ -1,0 +1,43 @@
+"""A launcher that several grading processes use in turn: one connection at a time, until its owner ends.
+
+Whoever connects holds the GPU's lock, so there is never a second connection waiting for an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import threading
+
+from tritonkata.boundary.channel import Channel, ChannelError
+from tritonkata.launcher.serve import EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
+
+
+def listen(listener: socket.socket, owner: int, device_index: int) -> int:
+    """Serve connections until the process `owner` ends; the exit code, as of `serve`."""
+    threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
+    opened = Opened(device_index)
+    opened.prepare()
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            channel = Channel(os.dup(connection.fileno()), os.dup(connection.fileno()))
+            try:
+                if not opened.greet(channel):
+                    return EXIT_NO_DEVICE
+                return answer_all(channel, opened)
+            except ChannelError:
+                continue  # the one who asked is gone, or has what it wanted
+            finally:
+                channel.close()
+
+
+def _end_with(owner: int) -> None:
+    """End this process with its owner, even while a kernel runs that never ends."""
+    try:
+        descriptor = os.pidfd_open(owner)
+    except ProcessLookupError:
+        os._exit(EXIT_DONE)
+    select.select([descriptor], [], [])
+    os._exit(EXIT_DONE)

@@ -1,0 +1,135 @@
+"""One launcher for several graders, its end, and the canary after it. Needs one NVIDIA GPU."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from tritonkata.check import grade
+from tritonkata.courses import load_course
+from tritonkata.engine.engines import GpuEngine
+from tritonkata.engine.hosting import OwnHost
+from tritonkata.engine.sharing import GpuSetAside, SharedHost, end_launchers
+from tritonkata.engine.station import Station, open_station
+from tritonkata.engine.workers import Assignment
+from tritonkata.model.course import Kata
+from tritonkata.model.report import Report
+
+pytestmark = pytest.mark.gpu
+
+FAR = "    tl.store(y_ptr + (row + (1 << 40)) * n_cols + cols, 2 * x, mask=mask)\n"
+ENDLESS = "    n = 0\n    while tl.load(x_ptr, volatile=True) > -1e30:\n        n += 1\n    x_ptr += n\n"
+MASK = "    mask = cols < n_cols\n"
+
+
+@pytest.fixture(scope="module")
+def kata() -> Kata:
+    return load_course(Path(__file__).resolve().parents[1] / "course").kata("doubled")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[SharedHost]:
+    yield SharedHost(tmp_path, 0, os.getpid())
+    end_launchers(tmp_path)
+
+
+@pytest.fixture
+def station(host: SharedHost) -> Iterator[Station]:
+    with open_station(host=host) as opened:
+        yield opened
+
+
+def lasting(report: Report) -> Report:
+    """A report without what differs from run to run."""
+    checks = tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks)
+    return msgspec.structs.replace(report, checks=checks, seconds=0.0, started_at="", speed=None)
+
+
+def graded(kata: Kata, source: str, station: Station, folder: Path) -> Report:
+    path = folder / "doubled.py"
+    path.write_text(source)
+    return grade(kata, path, engine="gpu", seed=3, station=station)
+
+
+def test_several_submissions_share_one_launcher(kata: Kata, station: Station, host: SharedHost, tmp_path: Path) -> None:
+    source = kata.solution.read_text()
+    first = graded(kata, source, station, tmp_path)
+    launcher = (tmp_path / "gpu0.pid").read_text()
+    second = graded(kata, source, station, tmp_path)
+    assert first.verdict == "pass", first
+    assert lasting(first) == lasting(second)
+    assert (tmp_path / "gpu0.pid").read_text() == launcher
+    assert host.busy_seconds > 0
+
+
+@pytest.mark.parametrize("change", [(MASK, MASK + ENDLESS), (MASK, MASK + "    x_ptr += row * 0 + (1 << 44)\n")])
+def test_a_fault_costs_its_own_submission_alone(
+    kata: Kata, station: Station, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    source = kata.solution.read_text()
+    before = graded(kata, source, station, tmp_path)
+    launcher = (tmp_path / "gpu0.pid").read_text()
+    broken = graded(kata, source.replace(*change), station, tmp_path)
+    assert broken.verdict == "fail"
+    assert not [check for check in broken.checks if check.verdict == "grader_error"]
+    after = graded(kata, source, station, tmp_path)
+    assert (tmp_path / "gpu0.pid").read_text() != launcher
+    assert not (tmp_path / "gpu0.suspect").exists()
+    assert lasting(before) == lasting(after)
+
+
+def test_a_launcher_that_was_killed_is_replaced_and_the_case_repeated(
+    kata: Kata, station: Station, host: SharedHost, tmp_path: Path
+) -> None:
+    source = kata.solution.read_text()
+    before = graded(kata, source, station, tmp_path)
+    os.kill(int((tmp_path / "gpu0.pid").read_text()), signal.SIGKILL)
+    assert lasting(graded(kata, source, station, tmp_path)) == lasting(before)
+    with pytest.raises(AssertionError, match="in the middle"), host.turn():
+        raise AssertionError("in the middle")
+    assert lasting(graded(kata, source, station, tmp_path)) == lasting(before)
+
+
+def test_a_gpu_that_does_not_get_well_is_set_aside(host: SharedHost, tmp_path: Path) -> None:
+    """More memory was free before the fault than the card has: the canary cannot be content."""
+    with host.turn() as turn:
+        impossible = msgspec.structs.replace(turn.ready, free_bytes=4 * turn.ready.device.total_memory)
+    (tmp_path / "gpu0.suspect").write_bytes(msgspec.msgpack.encode(impossible))
+    for _ in range(2):
+        with pytest.raises(GpuSetAside, match="MiB of memory are free"), host.turn():
+            pass
+
+
+def test_a_launcher_of_its_own_is_examined_after_a_fault(kata: Kata) -> None:
+    host = OwnHost()
+    try:
+        with host.turn() as turn:
+            number = turn.ready.free_bytes
+        host.replace()
+        with host.turn() as turn:
+            assert turn.ready.free_bytes > 0.9 * number
+    finally:
+        host.end()
+
+
+def test_a_submission_finds_nothing_of_the_one_before(kata: Kata, station: Station, tmp_path: Path) -> None:
+    """What is read beyond a buffer of a later submission holds no values of an earlier one."""
+    secret = np.full((64, 4096), 12345.0, np.float32)
+    entry = kata.file.entry_points[0]
+    engine = GpuEngine(Assignment.to_kata(kata, "doubled.py", kata.solution.read_bytes()), station)
+    assert (engine.run(entry, (secret,)).outputs[0] == 24690.0).all()
+    engine.close()
+    reader = kata.solution.read_text().replace(
+        "2 * x", "tl.load(x_ptr + 4096 * 64 * 4 + row * n_cols + cols, mask=mask)"
+    )
+    engine = GpuEngine(Assignment.to_kata(kata, "doubled.py", reader.encode()), station)
+    observation = engine.run(entry, (np.ones((64, 4096), np.float32),))
+    engine.close()
+    for output in observation.outputs:
+        assert not np.isin(output, [12345.0, 24690.0]).any()
