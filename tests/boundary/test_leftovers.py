@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -211,3 +212,36 @@ def test_a_folder_is_removed_whatever_a_submission_made_of_it(make: Callable[[Pa
     make(folder)
     leftovers.remove_folder(folder)
     assert not folder.exists()
+
+
+ONE_WORKER = """
+import sys, time
+from tritonkata.boundary.process import start_untrusted
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+try:
+    found = find_bubblewrap()
+except SandboxUnavailable:
+    found = None
+worker = start_untrusted("tritonkata.worker.interpreter", bubblewrap=found)
+from tritonkata.boundary.messages import InterpreterReply
+if sys.argv[1] == "ready":
+    worker.channel.receive(InterpreterReply, seconds=60)
+worker.end()
+"""
+
+
+@pytest.mark.parametrize("when", ["at once", "ready"])
+def test_an_ended_worker_leaves_no_zombie_to_process_1(when: str) -> None:
+    """In a container process 1 often waits for nobody, and ended processes count against its limit."""
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(leftovers._PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        before = set(children_of(os.getpid()))
+        subprocess.run([sys.executable, "-c", ONE_WORKER, when], check=True, timeout=120)
+        assert set(children_of(os.getpid())) <= before
+    finally:
+        libc.prctl(leftovers._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def children_of(number: int) -> list[str]:
+    return Path(f"/proc/{number}/task/{number}/children").read_text().split()

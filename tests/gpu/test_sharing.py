@@ -46,9 +46,15 @@ def station(host: SharedHost) -> Iterator[Station]:
 
 
 def lasting(report: Report) -> Report:
-    """A report without what differs from run to run."""
+    """A report without what differs from run to run: times, and what caches made of the traffic."""
     checks = tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks)
-    return msgspec.structs.replace(report, checks=checks, seconds=0.0, started_at="", speed=None)
+    assert report.traffic is not None
+    requested = msgspec.structs.replace(report.traffic.traversals, l2=None, dram=None)
+    levels = msgspec.structs.replace(report.traffic.bytes, l2=None, dram=None)
+    traffic = msgspec.structs.replace(report.traffic, traversals=requested, bytes=levels)
+    return msgspec.structs.replace(
+        report, checks=checks, seconds=0.0, started_at="", speed=None, traffic=traffic, traffic_at_full_size=None
+    )
 
 
 def graded(kata: Kata, source: str, station: Station, folder: Path) -> Report:

@@ -36,6 +36,8 @@ from tritonkata.worker.bootstrap import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 
 OUTPUT_BYTES_KEPT = 16 << 10
 
+_GENTLE_SECONDS = 2.0
+
 
 class WorkerProcess:
     """One child process and the channel to it.
@@ -104,6 +106,17 @@ class WorkerProcess:
         _open_workers.discard(self)
 
     def _end_session(self) -> None:
+        """End the first process of the sandbox, and all others with it; then bubblewrap, which has reaped it, ends.
+
+        Killed before, bubblewrap would leave an ended child to whatever is process 1, which may never wait for it.
+        """
+        inner = _children(self._process.pid)
+        for number in inner:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
+        if inner:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GENTLE_SECONDS)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
@@ -209,6 +222,13 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
         for descriptor in (child_reads, child_writes, *wrapping.descriptors):
             os.close(descriptor)
     return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder, wrapping.group)
+
+
+def _children(number: int) -> list[int]:
+    """Process ids of a process's children."""
+    with contextlib.suppress(OSError):
+        return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+    return []
 
 
 def _memory_file(name: str, content: bytes) -> int:

@@ -108,7 +108,8 @@ def find_bubblewrap() -> str:
 
 @functools.cache
 def _try(path: str) -> str | None:
-    command = [path, *bubblewrap_arguments(), "--", "/usr/bin/true"]
+    # As process 1 of its own, since otherwise bubblewrap ends a moment before the process 1 that it made.
+    command = [path, *bubblewrap_arguments(), "--as-pid-1", "--", "/usr/bin/true"]
     try:
         done = subprocess.run(command, capture_output=True, env={}, timeout=PROBE_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -12,7 +12,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -54,7 +53,7 @@ class SharedHost:
         self._before_fault, self._aside = folder / f"{name}.suspect", folder / f"{name}.aside"
         self._ready: LauncherReady | None = None
         self.busy_seconds = 0.0
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: set[int] = set()
 
     def start(self) -> None:
         """Nothing: the first turn starts the launcher, and only one can."""
@@ -152,25 +151,27 @@ class SharedHost:
             listener.listen(1)
             descriptor = listener.fileno()
             words = ["-s", "-m", "tritonkata.launcher", "--listen", str(descriptor)]
-            process = subprocess.Popen(
-                [sys.executable, *words, str(self._owner), str(self.device_index)],
-                env=trusted_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # kernels may print without end
-                stderr=subprocess.DEVNULL,
-                pass_fds=(descriptor,),
-                start_new_session=True,
-                cwd="/",
+            # Not through `subprocess`: whoever starts the launcher may end before it does.
+            listener.set_inheritable(True)
+            command = [sys.executable, "-s", "-m", "tritonkata.launcher", "--listen", str(descriptor)]
+            number = os.posix_spawn(
+                sys.executable,
+                [*command, str(self._owner), str(self.device_index)],
+                trusted_environment(),
+                # Kernels may print without end.
+                file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)],
+                setsid=True,
             )
-        self._number.write_text(str(process.pid), encoding="ascii")
-        self._started = [one for one in (*self._started, process) if one.poll() is None]
+        self._number.write_text(str(number), encoding="ascii")
+        self._started.add(number)
 
     def _kill(self) -> None:
         """End the launcher, whoever started it, and wait until it has left the GPU."""
         ended = _end_process(self._number)
-        for process in self._started:
-            if process.pid == ended:
-                process.wait(_END_SECONDS)
+        if ended in self._started:
+            self._started.discard(ended)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(ended, 0)
 
 
 def end_launchers(folder: Path) -> None:

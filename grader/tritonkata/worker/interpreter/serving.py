@@ -137,7 +137,7 @@ def _in_child(controller: Channel, task: Task, types: Any) -> tuple[Any, Sequenc
     finally:
         replies.close()
         _end(pid)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         _remove_new_files(before)
 
 
@@ -204,7 +204,13 @@ def _remove_new_files(before: frozenset[str]) -> None:
     for name in _temporary_files() - before:
         path = Path(tempfile.gettempdir(), name)
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path)
         else:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    # Deeper than Python's stack it stays, and goes with the sandbox.
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
