@@ -49,6 +49,7 @@ class _Job:
     first_only: bool
     watch: Callable[[Session], None]
     station: Station | None
+    recompile: bool
 
 
 def grade(
@@ -62,6 +63,7 @@ def grade(
     first_only: bool = False,
     watch: Callable[[Session], None] = lambda _: None,
     station: Station | None = None,
+    recompile: bool = False,
 ) -> Report:
     """Grade one file.
 
@@ -75,12 +77,13 @@ def grade(
         first_only: end with the first check that fails; the others count as not run.
         watch: given what the hidden tests saw, before it becomes a report.
         station: what is kept from one submission to the next, where there are many.
+        recompile: compile each kernel again in a clean process, and refuse one that comes out otherwise.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
-    job = _Job(kata, engine, target, progress, first_only, watch, station)
+    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path)
@@ -101,7 +104,9 @@ def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
     hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
     name = readable(submission.path.name)[:FILENAME_CHARACTERS]
     job.progress("starting the engine")
-    assignment = Assignment.to_kata(job.kata, name, submission.source, job.target, hidden)
+    assignment = Assignment.to_kata(
+        job.kata, name, submission.source, target=job.target, hidden=hidden, recompile=job.recompile
+    )
     engine = open_engine(job.engine, assignment, job.station)
     try:
         try:

@@ -14,7 +14,7 @@ import msgspec
 from tritonkata.model.answers import Arguments, Value
 from tritonkata.model.faults import Fault, Name, Text
 from tritonkata.model.observation import Speed, Traffic, Unwritten
-from tritonkata.model.plan import LaunchPlan
+from tritonkata.model.plan import MAX_CUBIN_BYTES, LaunchPlan, Origin
 from tritonkata.model.tensors import TensorData, TensorSpec
 
 MAX_SOURCE_BYTES = 256 << 10
@@ -53,7 +53,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 class Load(msgspec.Struct, frozen=True, tag="load"):
     """Controller to worker, once: the submission. Answered by `Loaded` or `Failed`.
 
-    `target` is what the tracer compiles for: `sm_80`, `sm_90`, `sm_100`, `gfx942`.
+    `target` is what the tracer compiles for: `sm_80`, `sm_90`, `sm_100`, `gfx942`. With `keep_origins` plans hold
+    what each kernel was compiled from.
     """
 
     filename: Name
@@ -62,6 +63,7 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     target: Name
     device: DeviceFigures
     seconds: float
+    keep_origins: bool = False
 
 
 class Trace(msgspec.Struct, frozen=True, tag="trace"):
@@ -139,6 +141,19 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     fault: Fault
     notes: Notes = ()
     ends: bool = False
+
+
+class Recompile(msgspec.Struct, frozen=True, tag="recompile"):
+    """Controller to recompiler: compile this again for `target`. Answered by `Recompiled` or `Failed`."""
+
+    target: Name
+    origin: Origin
+
+
+class Recompiled(msgspec.Struct, frozen=True, tag="recompiled"):
+    """The cubin that came of it."""
+
+    cubin: Annotated[bytes, msgspec.Meta(max_length=MAX_CUBIN_BYTES)]
 
 
 class Replay(msgspec.Struct, frozen=True, tag="replay"):
@@ -252,5 +267,6 @@ class LauncherReady(msgspec.Struct, frozen=True, tag="launcher_ready"):
 WorkerRequest = Load | Trace | Interpret | Evaluate
 TracerReply = Ready | Loaded | Traced | Failed
 InterpreterReply = Ready | Loaded | Interpreted | Evaluated | Failed
+RecompilerReply = Ready | Recompiled | Failed
 LauncherRequest = Replay | Count | Time | Examine
 LauncherReply = LauncherReady | Replayed | Counted | Timed | Examined | Failed

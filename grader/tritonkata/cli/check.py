@@ -51,6 +51,9 @@ _EVERY_EXPLANATION = 1000
     type=FileType(),
     help="Write the report as JSON too.",
 )
+@click.option(
+    "--recompile", is_flag=True, help="Compile each kernel again in a clean process; one that differs is refused."
+)
 @click.option("--all", "every", is_flag=True, help="Explain every failure, not only the first few.")
 @click.option("--debug", is_flag=True, envvar="KATA_DEBUG", help="Show the traceback if the grader itself fails.")
 @click.pass_context
@@ -64,6 +67,7 @@ def check(
     as_json: bool,
     junit: Path | None,
     report_file: Path | None,
+    recompile: bool,
     every: bool,
     debug: bool,
 ) -> None:
@@ -76,7 +80,7 @@ def check(
     outputs = Outputs(junit, report_file)
     outputs.refuse_unwritable()
     try:
-        report = _grade(kata, path, engine, target, seed)
+        report = _grade(kata, path, engine, target, seed, recompile=recompile)
         ending.raise_if_ended()
         printed = _print(
             report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
@@ -93,13 +97,15 @@ def check(
     ctx.exit(EXIT_GRADER if lost else _EXIT_CODES[report.verdict])
 
 
-def _grade(kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None) -> Report:
+def _grade(
+    kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None, *, recompile: bool
+) -> Report:
     status = StatusLine()
     status.show(f"{kata.slug}: starting")
     try:
         from tritonkata.check import grade
 
-        return grade(kata, path, engine=engine, target=target, seed=seed, progress=status.show)
+        return grade(kata, path, engine=engine, target=target, seed=seed, progress=status.show, recompile=recompile)
     finally:
         status.clear()
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tritonkata.boundary.messages import Trace, Traced
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.client import UntrustedWorker
+from tritonkata.engine.recompiling import Recompiler
 from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
@@ -84,9 +85,10 @@ class Engine(Protocol):
 class Tracer:
     """Launch plans of one submission, each signature traced once."""
 
-    def __init__(self, worker: UntrustedWorker, limits: Limits) -> None:
+    def __init__(self, worker: UntrustedWorker, limits: Limits, recompiler: Recompiler | None = None) -> None:
         self.worker = worker
         self._limits = limits
+        self._recompiler = recompiler
         self._plans: dict[tuple[str, tuple[TensorSpec, ...]], LaunchPlan | Fault] = {}
 
     def trace(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
@@ -122,4 +124,5 @@ class Tracer:
             return reply
         if not isinstance(reply.message, Traced):
             return Fault(verdict="runtime_error", phase="protocol", message="the trace gave no launch plan")
-        return reply.message.plan
+        plan = reply.message.plan
+        return plan if self._recompiler is None else self._recompiler.compared(plan)

@@ -150,7 +150,6 @@ class SharedHost:
             listener.bind(str(self._socket))
             listener.listen(1)
             descriptor = listener.fileno()
-            words = ["-s", "-m", "tritonkata.launcher", "--listen", str(descriptor)]
             # Not through `subprocess`: whoever starts the launcher may end before it does.
             listener.set_inheritable(True)
             command = [sys.executable, "-s", "-m", "tritonkata.launcher", "--listen", str(descriptor)]

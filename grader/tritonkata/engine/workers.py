@@ -14,6 +14,7 @@ from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.interpreting import Interpreter
+from tritonkata.engine.recompiling import RECOMPILER, Recompiler
 from tritonkata.engine.stock import Stock
 from tritonkata.model.course import Entry, Kata, Limits
 
@@ -23,7 +24,8 @@ class Assignment:
     """One file of kernels and what is called in it, before any process is started.
 
     `target` is what to compile for; None leaves it to the engine (sm_90
-    without a GPU, the card with one). `hidden` are folders that no worker may see.
+    without a GPU, the card with one). `hidden` are folders that no worker may see. With `recompile` each kernel is
+    compiled again, where the submission never was, and must come out the same.
     """
 
     entry_points: tuple[Entry, ...]
@@ -32,13 +34,12 @@ class Assignment:
     source: bytes
     target: str | None = None
     hidden: tuple[Path, ...] = ()
+    recompile: bool = False
 
     @classmethod
-    def to_kata(
-        cls, kata: Kata, filename: str, source: bytes, target: str | None = None, hidden: tuple[Path, ...] = ()
-    ) -> Assignment:
-        """One submission to one kata."""
-        return cls(kata.file.entry_points, kata.file.limits, filename, source, target, hidden)
+    def to_kata(cls, kata: Kata, filename: str, source: bytes, **how: Any) -> Assignment:
+        """One submission to one kata; `how` are the other fields."""
+        return cls(kata.file.entry_points, kata.file.limits, filename, source, **how)
 
 
 class Workers:
@@ -49,6 +50,7 @@ class Workers:
         self._stock = stock
         self._device = device
         self._tracers: list[Tracer] = []
+        self._recompilers: list[Recompiler] = []
         self._notes: list[str] = []
         self._bubblewrap = self._find_bubblewrap()
         limits = assignment.limits
@@ -57,7 +59,7 @@ class Workers:
     def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:
         """One more tracer, started."""
         worker = self._worker("tracer", TracerReply, target)
-        tracer = Tracer(worker, self._assignment.limits)
+        tracer = Tracer(worker, self._assignment.limits, self._recompiler())
         self._tracers.append(tracer)
         return tracer
 
@@ -71,12 +73,25 @@ class Workers:
     def notes(self) -> tuple[str, ...]:
         """Of all workers, and a missing sandbox; each once."""
         gathered = [*self._notes, *(note for worker in self._all() for note in worker.notes)]
+        gathered += [recompiler.note() for recompiler in self._recompilers]
         return tuple(dict.fromkeys(gathered))
 
     def close(self) -> None:
         """End all of them."""
         for worker in self._all():
             worker.end()
+        for recompiler in self._recompilers:
+            recompiler.end()
+
+    def _recompiler(self) -> Recompiler | None:
+        if not self._assignment.recompile:
+            return None
+
+        def take() -> WorkerProcess:
+            return self._stock.take(RECOMPILER, self._bubblewrap, self._assignment.hidden)
+
+        self._recompilers.append(Recompiler(take, self._assignment.limits.compile_seconds))
+        return self._recompilers[-1]
 
     def _all(self) -> list[UntrustedWorker]:
         return [*(tracer.worker for tracer in self._tracers), self.interpreter.worker]
@@ -116,4 +131,5 @@ def _load(assignment: Assignment, device: DeviceFigures, target: str) -> Load:
         target=target,
         device=device,
         seconds=assignment.limits.load_seconds,
+        keep_origins=assignment.recompile,
     )

@@ -15,6 +15,7 @@ from tritonkata.model.faults import Name, Text
 from tritonkata.model.tensors import TensorSpec
 
 MAX_CUBIN_BYTES = 8 << 20
+MAX_TTIR_CHARACTERS = 4 << 20
 MAX_BUFFER_BYTES = 1 << 38
 
 BufferId = Annotated[int, msgspec.Meta(ge=0, lt=256)]
@@ -55,8 +56,15 @@ class Scalar(msgspec.Struct, frozen=True, tag="scalar"):
     value: int | float
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """What a cubin was compiled from: Triton's own intermediate form as text, and the options that it was given."""
+
+    ttir: Annotated[str, msgspec.Meta(max_length=MAX_TTIR_CHARACTERS)]
+    options: Annotated[dict[Name, int | bool | None], msgspec.Meta(max_length=32)]
+
+
 class Kernel(msgspec.Struct, frozen=True):
-    """One compiled kernel. `cubin` is empty for a target that only compiles.
+    """One compiled kernel. `cubin` is empty for a target that only compiles, `origin` None unless it was asked for.
 
     `shared_bytes` is dynamic shared memory. `global_scratch_*` and
     `profile_scratch_*` are what Triton's metadata asks for, per program.
@@ -75,6 +83,7 @@ class Kernel(msgspec.Struct, frozen=True):
     programmatic_launch: bool = False
     registers: Annotated[int, msgspec.Meta(ge=0, le=4096)] | None = None
     spilled_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 24)] | None = None
+    origin: Origin | None = None
 
 
 class Fill(msgspec.Struct, frozen=True, tag="fill"):

@@ -14,10 +14,11 @@ from triton.runtime import _allocation
 from triton.runtime.cache import get_cache_manager
 from triton.runtime.jit import JITFunction
 
-from tritonkata.boundary.messages import DeviceFigures
-from tritonkata.model.plan import MAX_CUBIN_BYTES, Kernel, Launch, Pointer, Scalar, ScalarType
+from tritonkata.boundary.messages import Load
+from tritonkata.model.plan import MAX_CUBIN_BYTES, Kernel, Launch, Origin, Pointer, Scalar, ScalarType
 from tritonkata.worker import device, hostops
 from tritonkata.worker.grids import check_grid, checked
+from tritonkata.worker.recompiler import OPTIONS
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recording import Memory, record
 from tritonkata.worker.tracer.resources import Usage, usage_of_amdgcn, usage_of_cubin
@@ -63,8 +64,10 @@ class Binary:
 class RecordingDriver(DriverBase):  # type: ignore[misc]  # Triton has no type stubs
     """Stands where Triton's CUDA or HIP driver would be."""
 
-    def __init__(self, target: str, figures: DeviceFigures, memory: Memory, settings: Settings) -> None:
-        self.target = TARGETS[target]
+    def __init__(self, load: Load, memory: Memory, settings: Settings) -> None:
+        figures = load.device
+        self.target = TARGETS[load.target]
+        self.keep_origins = load.keep_origins
         self.memory = memory
         self._settings = settings
         limit = min(self.target.max_shared_bytes, figures.max_shared_bytes)
@@ -160,7 +163,7 @@ class Launcher:
         arguments = tuple(self._arguments(rest[4:]))
         recording = self._driver.memory.current()
         if self._kernel is None:
-            self._kernel = _kernel(self._metadata, function, self._driver.target)
+            self._kernel = _kernel(self._metadata, function, self._driver)
         kernel = self._kernel
         if kernel.global_scratch_bytes and isinstance(_allocation._allocator.get(), _allocation.NullAllocator):
             raise LaunchError("the kernel makes tensor descriptors and needs memory: call triton.set_allocator first")
@@ -219,11 +222,11 @@ def _check_integer(memory: Memory, name: str, kind: str, number: int) -> None:
         raise LaunchError(f"the argument {name} is {number}, and the kernel takes {kind} ({low} .. {high})")
 
 
-def _kernel(metadata: Any, function: Binary, target: Target) -> Kernel:
+def _kernel(metadata: Any, function: Binary, driver: RecordingDriver) -> Kernel:
     """The plan's kernel, every figure a plain int."""
     if len(function.code) > MAX_CUBIN_BYTES:
         raise LaunchError(f"the compiled kernel has {len(function.code)} bytes, the limit is {MAX_CUBIN_BYTES}")
-    cuda = target.backend == "cuda"
+    cuda = driver.target.backend == "cuda"
     usage = function.usage if cuda else usage_of_amdgcn(_assembly(metadata))
     return Kernel(
         name=str(metadata.name)[:200],
@@ -239,12 +242,24 @@ def _kernel(metadata: Any, function: Binary, target: Target) -> Kernel:
         programmatic_launch=bool(getattr(metadata, "launch_pdl", False)),
         registers=usage.registers,
         spilled_bytes=usage.spilled_bytes,
+        origin=_origin(metadata) if cuda and driver.keep_origins else None,
     )
 
 
+def _origin(metadata: Any) -> Origin:
+    """What the kernel was compiled from, as Triton kept it."""
+    options = {name: getattr(metadata, name) for name in OPTIONS if hasattr(metadata, name)}
+    return Origin(_kept(metadata, "ttir"), options)
+
+
 def _assembly(metadata: Any) -> str:
-    """AMD's assembly text of a kernel, from Triton's cache; empty if it is not there."""
-    path = get_cache_manager(metadata.hash).get_file(f"{metadata.name[:150]}.amdgcn")
+    """AMD's assembly text of a kernel."""
+    return _kept(metadata, "amdgcn")
+
+
+def _kept(metadata: Any, kind: str) -> str:
+    """A text of a kernel from Triton's cache; empty if it is not there."""
+    path = get_cache_manager(metadata.hash).get_file(f"{metadata.name[:150]}.{kind}")
     if path is None:
         return ""
     with open(path, encoding="utf-8", errors="replace") as file:

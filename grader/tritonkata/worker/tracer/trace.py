@@ -57,7 +57,7 @@ class Tracer:
         device.install(load.device)
         autotune.install(self.memory)
         install_grid_check()
-        driver.set_active(RecordingDriver(load.target, load.device, self.memory, settings))
+        driver.set_active(RecordingDriver(load, self.memory, settings))
 
     def trace(self, module: ModuleType, path: Path, request: Trace) -> Traced | Failed:
         """Answer one request. What the submission raises becomes a fault, whatever it is."""
