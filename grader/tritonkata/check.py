@@ -50,6 +50,7 @@ class _Job:
     watch: Callable[[Session], None]
     station: Station | None
     recompile: bool
+    discreet: bool
 
 
 def grade(
@@ -64,6 +65,7 @@ def grade(
     watch: Callable[[Session], None] = lambda _: None,
     station: Station | None = None,
     recompile: bool = False,
+    discreet: bool = False,
 ) -> Report:
     """Grade one file.
 
@@ -77,13 +79,14 @@ def grade(
         first_only: end with the first check that fails; the others count as not run.
         watch: given what the hidden tests saw, before it becomes a report.
         station: what is kept from one submission to the next, where there are many.
+        discreet: the report goes to someone who must not see hidden inputs: no words of processes that had them.
         recompile: compile each kernel again in a clean process, and refuse one that comes out otherwise.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
-    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile)
+    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path)
@@ -105,7 +108,13 @@ def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
     name = readable(submission.path.name)[:FILENAME_CHARACTERS]
     job.progress("starting the engine")
     assignment = Assignment.to_kata(
-        job.kata, name, submission.source, target=job.target, hidden=hidden, recompile=job.recompile
+        job.kata,
+        name,
+        submission.source,
+        target=job.target,
+        hidden=hidden,
+        recompile=job.recompile,
+        discreet=job.discreet,
     )
     engine = open_engine(job.engine, assignment, job.station)
     try:

@@ -32,6 +32,7 @@ class InterpreterEngine:
 
     def __init__(self, assignment: Assignment, station: Station | None = None) -> None:
         self._target = assignment.target or DEFAULT_TARGET
+        self._discreet = assignment.discreet
         self._workers = Workers(assignment, DeviceFigures, (station or Station()).stock)
         self._tracer = self._workers.tracer(lambda _: self._target)
 
@@ -59,6 +60,11 @@ class InterpreterEngine:
         if fault is not None and fault.phase == "kernel" and fault.verdict in ("runtime_error", "skipped"):
             plan = self.compile(entry, arguments)
             if isinstance(plan, Fault) and plan.verdict == "compile_error":
+                return replace(observation, fault=plan)
+        if fault is not None and fault.phase == "host" and self._discreet:
+            # The tracer has no values, so its words can be shown; host code mostly fails there as well.
+            plan = self.compile(entry, arguments)
+            if isinstance(plan, Fault) and plan.verdict == fault.verdict:
                 return replace(observation, fault=plan)
         return observation
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from tritonkata.boundary.channel import ChannelError
 from tritonkata.boundary.messages import Evaluate, Evaluated, Interpret, Interpreted
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
 from tritonkata.engine.client import UntrustedWorker
+from tritonkata.engine.discreet import Discreet
 from tritonkata.model.answers import Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
@@ -21,12 +23,25 @@ Array = NDArray[Any]
 class Interpreter:
     """One submission in Triton's interpreter."""
 
-    def __init__(self, worker: UntrustedWorker, limits: Limits) -> None:
+    def __init__(self, worker: UntrustedWorker, limits: Limits, discreet: Discreet | None = None) -> None:
         self.worker = worker
         self._limits = limits
+        self._discreet = discreet
 
     def run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """One case. The observation has either outputs or a fault."""
+        observation = self._run(entry, arguments)
+        if self._discreet is None:
+            return observation
+        fault = observation.fault
+        return replace(
+            observation,
+            fault=None if fault is None else self._discreet.fault(fault),
+            traffic=self._discreet.traffic(observation.traffic),
+            notes=(),
+        )
+
+    def _run(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         tensors, blobs = many_to_wire(arguments)
         seconds = self._limits.case_seconds
         message = Interpret(entry.name, entry.parameters, tensors, seconds)
@@ -46,7 +61,7 @@ class Interpreter:
         seconds = self._limits.case_seconds
         reply = self.worker.request(Evaluate(name, calls, seconds), (), seconds=seconds, phase="host")
         if isinstance(reply, Fault):
-            return reply
+            return reply if self._discreet is None else self._discreet.fault(reply)
         wanted = max(1, len(calls))
         if not isinstance(reply.message, Evaluated) or len(reply.message.values) != wanted:
             return _no_result(f"the evaluation of {name} did not give {wanted} values")

@@ -13,6 +13,7 @@ from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
+from tritonkata.engine.discreet import NOTE, Discreet
 from tritonkata.engine.interpreting import Interpreter
 from tritonkata.engine.recompiling import RECOMPILER, Recompiler
 from tritonkata.engine.stock import Stock
@@ -25,7 +26,8 @@ class Assignment:
 
     `target` is what to compile for; None leaves it to the engine (sm_90
     without a GPU, the card with one). `hidden` are folders that no worker may see. With `recompile` each kernel is
-    compiled again, where the submission never was, and must come out the same.
+    compiled again, where the submission never was, and must come out the same. With `discreet` nothing that a process
+    with hidden values says is passed on in its own words.
     """
 
     entry_points: tuple[Entry, ...]
@@ -35,6 +37,7 @@ class Assignment:
     target: str | None = None
     hidden: tuple[Path, ...] = ()
     recompile: bool = False
+    discreet: bool = False
 
     @classmethod
     def to_kata(cls, kata: Kata, filename: str, source: bytes, **how: Any) -> Assignment:
@@ -54,7 +57,9 @@ class Workers:
         self._notes: list[str] = []
         self._bubblewrap = self._find_bubblewrap()
         limits = assignment.limits
-        self.interpreter = Interpreter(self._worker("interpreter", InterpreterReply, lambda _: "sm_90"), limits)
+        discreet = _discreet(assignment) if assignment.discreet else None
+        worker = self._worker("interpreter", InterpreterReply, lambda _: "sm_90")
+        self.interpreter = Interpreter(worker, limits, discreet)
 
     def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:
         """One more tracer, started."""
@@ -73,6 +78,7 @@ class Workers:
     def notes(self) -> tuple[str, ...]:
         """Of all workers, and a missing sandbox; each once."""
         gathered = [*self._notes, *(note for worker in self._all() for note in worker.notes)]
+        gathered += [NOTE] * self._assignment.discreet
         gathered += [recompiler.note() for recompiler in self._recompilers]
         return tuple(dict.fromkeys(gathered))
 
@@ -121,6 +127,11 @@ class Workers:
         except SeccompUnavailable as error:
             self._notes.append(f"a sandbox without a filter of system calls: {error}")
         return found
+
+
+def _discreet(assignment: Assignment) -> Discreet:
+    names = [name for entry in assignment.entry_points for name in (*entry.parameters, *entry.results)]
+    return Discreet(assignment.source, names)
 
 
 def _load(assignment: Assignment, device: DeviceFigures, target: str) -> Load:
