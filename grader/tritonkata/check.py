@@ -31,7 +31,7 @@ from tritonkata.model.report import (
     Report,
     Submission,
 )
-from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission, readable
+from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission, readable, submission_of
 
 Progress = Callable[[str], None]
 SEED_BITS = 63
@@ -57,6 +57,7 @@ def grade(
     kata: Kata,
     path: Path,
     *,
+    source: bytes | None = None,
     engine: EngineName = "auto",
     target: str | None = None,
     seed: int | None = None,
@@ -72,6 +73,7 @@ def grade(
     Args:
         kata: the drill it answers.
         path: the learner's file.
+        source: its bytes, where they come some other way; `path` is then only what they are called.
         engine: which engine to use.
         target: what to compile for (`sm_80`, `sm_90`, `sm_100`, `gfx942`); without it sm_90, or the card.
         seed: the secret seed of the hidden inputs; a random one if None.
@@ -89,7 +91,7 @@ def grade(
     job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
-        submission = read_submission(path)
+        submission = read_submission(path) if source is None else submission_of(path, source)
     except SubmissionProblem as problem:
         return _finished(_not_graded(start, problem.fault), began)
     start = msgspec.structs.replace(start, submission=Submission(readable(path), submission.sha256))
@@ -100,6 +102,11 @@ def grade(
     except GraderError as error:
         report = _grader_fault(start, str(error))
     return _finished(report, began)
+
+
+def refused(kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int, fault: Fault) -> Report:
+    """The report of a submission that is not there to be graded; `fault` says why."""
+    return _not_graded(_blank_report(kata, path, engine, target, seed), fault)
 
 
 def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:

@@ -62,7 +62,17 @@ def read_submission(path: Path) -> SubmissionFile:
         SubmissionProblem: it is no regular file, is empty, over 256 KiB, not
             UTF-8 text, or not Python.
     """
-    source = _read_bytes(path)
+    return submission_of(path, _read_bytes(path))
+
+
+def submission_of(path: Path, source: bytes) -> SubmissionFile:
+    """The same of bytes that came some other way; `path` is what they are called.
+
+    Raises:
+        SubmissionProblem: as `read_submission`.
+    """
+    if len(source) > MAX_SOURCE_BYTES:
+        raise _too_large(path)
     file = SubmissionFile(path, source, hashlib.sha256(source).hexdigest())
     _refuse_what_is_no_text(file)
     _refuse_what_does_not_compile(file)
@@ -84,11 +94,15 @@ def _read_bytes(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise _unreadable(path, reason, "Correct the path or its permissions.") from error
     if len(source) > MAX_SOURCE_BYTES:
-        raise _problem(
-            f"{readable(path)}: is larger than {MAX_SOURCE_BYTES // 1024} KiB",
-            advice="A submission is one file of source code; take data out of it.",
-        )
+        raise _too_large(path)
     return source
+
+
+def _too_large(path: Path) -> SubmissionProblem:
+    return _problem(
+        f"{readable(path)}: is larger than {MAX_SOURCE_BYTES // 1024} KiB",
+        advice="A submission is one file of source code; take data out of it.",
+    )
 
 
 def _refuse_what_is_no_file(path: Path, mode: int) -> None:

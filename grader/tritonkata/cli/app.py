@@ -24,6 +24,9 @@ _COMMANDS = {
     "lab": "tritonkata.cli.lab:lab",
     "verify": "tritonkata.cli.verify:verify",
     "new": "tritonkata.cli.new:new",
+    "grade": "tritonkata.cli.grade:grade",
+    "regrade": "tritonkata.cli.regrade:regrade",
+    "override": "tritonkata.cli.regrade:override",
     "doctor": "tritonkata.cli.doctor:doctor",
     "completion": "tritonkata.cli.completion:completion",
 }

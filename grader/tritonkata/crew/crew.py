@@ -38,6 +38,10 @@ DOUBTFUL = 16
 _END_SECONDS = 20.0
 
 
+class NoGpuLeft(GraderError):
+    """Every GPU was set aside after a fault."""
+
+
 class Job(Generic[T]):
     """One call in another process. A repeated call has its last answer as its result."""
 
@@ -113,7 +117,10 @@ class _Member:
 
 
 class Crew:
-    """Calls functions in its members; see `open_crew`. `busy_seconds` is how long each GPU was used, by index."""
+    """Calls functions in its members; see `open_crew`. `busy_seconds` is how long each GPU was used, by index.
+
+    `outstanding` are the answers that `completed` has still to give.
+    """
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._members = [_Member(place) for place in places]
@@ -121,6 +128,7 @@ class Crew:
         self._completed: queue.SimpleQueue[Job[Any]] = queue.SimpleQueue()
         self._lately: dict[int | None, deque[Job[Any]]] = {}
         self.busy_seconds: dict[int, float] = {}
+        self.outstanding = 0
         self._problem = ""
         self._lock = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
@@ -133,12 +141,16 @@ class Crew:
         job: Job[T] = Job(Call(function, args, kwargs))
         with self._lock:
             self._waiting.append(job)
+            self.outstanding += 1
         self._wake()
         return job
 
     def completed(self) -> Job[Any]:
         """Wait for the next job that has an answer. A job that was repeated comes again, with the later one."""
-        return self._completed.get()
+        job = self._completed.get()
+        with self._lock:
+            self.outstanding -= 1
+        return job
 
     def close(self, *, now: bool) -> None:
         """End all processes: when what they do is done, or `now`. Waiting calls are given up."""
@@ -167,7 +179,7 @@ class Crew:
         with self._lock:
             if not self._members:
                 while self._waiting:
-                    self._finish(self._waiting.popleft(), Answer(error=GraderError(self._problem)))
+                    self._finish(self._waiting.popleft(), Answer(error=NoGpuLeft(self._problem)))
             for member in self._members:
                 if member.job is None and self._waiting:
                     if member.calls >= CALLS_A_MEMBER:
@@ -222,6 +234,7 @@ class Crew:
         again = [job, *self._lately.pop(member.place.gpu, ())]
         with self._lock:
             self._waiting.extendleft(again)
+            self.outstanding += len(again) - 1
 
     def _finish(self, job: Job[Any], answer: Answer) -> None:
         job.answer(answer)

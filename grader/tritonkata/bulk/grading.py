@@ -1,0 +1,88 @@
+"""Grading all that is pending in a gradebook: submissions go out to a crew, reports come in as they are done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tritonkata.bulk.one import graded, spoilt
+from tritonkata.crew.crew import Crew, Job, NoGpuLeft, open_crew
+from tritonkata.engine.client import GraderError
+from tritonkata.gradebook.store import Gradebook
+from tritonkata.gradebook.types import Pending, Run
+from tritonkata.model.course import Kata
+from tritonkata.model.report import Report
+
+WAITING_A_PROCESS = 2
+"""Submissions that are read ahead for each process; the others stay in the gradebook."""
+
+_REPEATABLE = 64
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One submission that was graded, or (rarely) graded again because its GPU proved unsound."""
+
+    submission: Pending
+    report: Report
+
+
+@dataclass(frozen=True)
+class Workforce:
+    """How many processes grade, on which GPUs (by index; none for the interpreter)."""
+
+    jobs: int
+    gpus: Sequence[int] = ()
+
+
+def grade_pending(
+    book: Gradebook,
+    run: Run,
+    kata: Kata,
+    workforce: Workforce,
+    *,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Iterator[Outcome]:
+    """Grade what has no report of this run yet, each report kept before it is given.
+
+    Once `stopping` is true, what is being graded is finished and nothing more begun.
+
+    Raises:
+        GradebookProblem: a report cannot be kept; those before are.
+        NoGpuLeft: every GPU was set aside.
+    """
+    with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
+        yield from _outcomes(book, run, kata, crew, WAITING_A_PROCESS * workforce.jobs, stopping)
+
+
+def _outcomes(
+    book: Gradebook, run: Run, kata: Kata, crew: Crew, most: int, stopping: Callable[[], bool]
+) -> Iterator[Outcome]:
+    waiting = iter(book.pending(run))
+    given: dict[Job[Report], Pending] = {}
+    lately: deque[tuple[Job[Report], Pending]] = deque(maxlen=_REPEATABLE)
+    while True:
+        while crew.outstanding < most and not stopping() and (one := next(waiting, None)) is not None:
+            given[crew.submit(graded, kata, run, one)] = one
+        if not crew.outstanding:
+            return
+        job = crew.completed()
+        known = given.pop(job, None) or next((one for other, one in lately if other is job), None)
+        if known is None:
+            continue
+        lately.append((job, known))
+        report = _report_of(job, kata, run, known)
+        book.put_report(known.id, run, report)
+        yield Outcome(known, report)
+
+
+def _report_of(job: Job[Report], kata: Kata, run: Run, one: Pending) -> Report:
+    """The report; one that says so where the grader failed on this submission, so that the others go on."""
+    try:
+        return job.result()
+    except NoGpuLeft:
+        raise
+    except Exception as error:
+        what = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
+        return spoilt(kata, run, one, f"{what}; run `kata verify {kata.slug}`, then the same command again")

@@ -1,0 +1,216 @@
+"""What `kata grade` and `kata regrade` share: the processes, the progress, an orderly end, the summary."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
+from tritonkata.model.course import Kata
+
+if TYPE_CHECKING:
+    from tritonkata.bulk.grading import Outcome, Workforce
+    from tritonkata.gradebook.store import Gradebook
+    from tritonkata.gradebook.types import Run
+
+MOST_JOBS = 64
+_LINE_SECONDS = 10.0
+
+
+def resolved_engine(engine: str) -> str:
+    """The engine that `auto` stands for on this machine."""
+    from tritonkata.engine.machine import gpu_problem
+
+    problem = gpu_problem() if engine != "interpreter" else "not asked for"
+    if engine == "gpu" and problem is not None:
+        raise Problem(f"no GPU can be used: {problem}; run `kata doctor`, or use --engine interpreter")
+    return "interpreter" if problem is not None else "gpu"
+
+
+def refuse_without_sandbox(*, allowed: bool) -> bool:
+    """Whether there is a sandbox; refuses to go on without one unless that is allowed."""
+    from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+
+    try:
+        find_bubblewrap()
+    except SandboxUnavailable as error:
+        if allowed:
+            return False
+        raise Problem(
+            f"strangers' code is not run without a sandbox: {error}; or say --no-sandbox, which every report records"
+        ) from error
+    return True
+
+
+def workforce(engine: str, jobs: int | None) -> Workforce:
+    """Processes for an engine: one a core unless it is said otherwise."""
+    from tritonkata.bulk.grading import Workforce
+    from tritonkata.engine.machine import gpus_for
+
+    cores = len(os.sched_getaffinity(0))
+    return Workforce(jobs or min(cores, MOST_JOBS), gpus_for(engine))
+
+
+def grade_all(book: Gradebook, run: Run, kata: Kata, force: Workforce, *, quiet: bool, lines: bool) -> int:
+    """Grade what is pending, show how it goes, and sum it up; the exit code.
+
+    Ctrl-C once: what is being graded is finished. Twice: it is dropped, and graded by the next run.
+    """
+    from tritonkata.bulk.grading import grade_pending
+
+    pending = sum(1 for _ in book.pending(run))
+    already = book.count(kata.slug) - pending
+    with _stopping() as stopping, _progress(pending, quiet=quiet or lines) as advance:
+        for outcome in grade_pending(book, run, kata, force, stopping=stopping):
+            advance(outcome)
+            if lines:
+                _print_line(outcome)
+        stopped = stopping()
+    if not lines:
+        _sum_up(book, run, kata, already, pending, quiet=quiet)
+    left = sum(1 for _ in book.pending(run))
+    if stopped and left:
+        click.echo(f"Stopped: {left} are left; the same command goes on with them.", err=True)
+        return 128 + signal.SIGINT
+    return EXIT_GRADER if left else EXIT_PASSED
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; the second time it interrupts."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal module's signature
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+        sys.stderr.write("\nFinishing what is being graded; press Ctrl-C again to drop it.\n")
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[Outcome], None]]:
+    if quiet or not total:
+        yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines_now_and_then(total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns: tuple[Any, ...] = (
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]} a minute,"),
+        TimeRemainingColumn(),
+        TextColumn("left, {task.fields[bad]} not passed"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total, rate="-", bad=0)
+        tally = _Tally()
+
+        def advance(outcome: Outcome) -> None:
+            tally.add(outcome)
+            progress.update(task, completed=min(tally.done, total), rate=f"{tally.a_minute:.1f}", bad=tally.bad)
+
+        yield advance
+
+
+class _Tally:
+    """What was done so far."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.done = 0
+        self.bad = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.done += 1
+        self.bad += outcome.report.verdict != "pass"
+
+    @property
+    def a_minute(self) -> float:
+        return 60 * self.done / max(time.monotonic() - self.began, 1e-3)
+
+
+def _lines_now_and_then(total: int) -> Callable[[Outcome], None]:
+    tally = _Tally()
+    told = [time.monotonic()]
+
+    def advance(outcome: Outcome) -> None:
+        tally.add(outcome)
+        if time.monotonic() - told[0] >= _LINE_SECONDS:
+            told[0] = time.monotonic()
+            left = (total - tally.done) / max(tally.a_minute, 1e-3)
+            text = f"{tally.done} of {total} graded, {tally.a_minute:.1f} a minute, {left:.0f} minutes left"
+            click.echo(f"{text}, {tally.bad} not passed", err=True)
+
+    return advance
+
+
+def _print_line(outcome: Outcome) -> None:
+    import msgspec
+
+    from tritonkata.model.report import main_diagnosis
+
+    report = outcome.report
+    line = {
+        "student": outcome.submission.student,
+        "file": outcome.submission.file,
+        "verdict": report.verdict,
+        "score": report.score,
+        "max_score": report.max_score,
+        "medal": report.medal,
+        "diagnosis": main_diagnosis(report),
+        "seconds": report.seconds,
+    }
+    click.echo(msgspec.json.encode(line))
+
+
+def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, pending: int, *, quiet: bool) -> None:
+    verdicts: Counter[str] = Counter()
+    mistakes: Counter[str] = Counter()
+    scores: list[float] = []
+    for record in book.records(kata.slug, run.attempts):
+        verdicts[record.report.verdict] += 1
+        mistakes.update([record.diagnosis] if record.diagnosis else [])
+        if record.report.verdict != "grader_error":
+            scores.append(record.score)
+    if quiet:
+        return
+    told = [f"{verdicts[name]} {words}" for name, words in _VERDICTS.items() if verdicts[name]]
+    click.echo(f"{kata.slug}: {', '.join(told) or 'nothing is graded yet'}.")
+    if already:
+        click.echo(f"{already} were graded before and have not changed; {pending} were graded now.")
+    if scores:
+        click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")
+    if mistakes:
+        click.echo("Most frequent: " + ", ".join(f"{name} ({count})" for name, count in mistakes.most_common(5)) + ".")
+    folder = book.path.parent
+    click.echo(
+        f"Next: kata report --out {folder}, kata feedback --out {folder}, kata export --out {folder} --format csv"
+    )
+
+
+_VERDICTS = {
+    "pass": "passed",
+    "fail": "failed a check",
+    "error": "could not be run",
+    "grader_error": "met a fault of the grader (the same command tries them again)",
+}

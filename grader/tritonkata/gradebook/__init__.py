@@ -1,0 +1,1 @@
+"""One SQLite file that holds a class: submissions, every report whole, and what an instructor decided."""

@@ -1,0 +1,83 @@
+"""Opening a gradebook, and what can be wrong with its file."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from tritonkata.gradebook.problems import problems
+from tritonkata.gradebook.schema import APPLICATION_ID, NewerSchema, migrate
+from tritonkata.gradebook.store import Gradebook
+from tritonkata.gradebook.types import GradebookProblem
+
+FILE_NAME = "gradebook.sqlite"
+
+
+@contextmanager
+def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False) -> Iterator[Gradebook]:
+    """The gradebook of a folder.
+
+    Args:
+        folder: where it lies, or is to lie.
+        create: make it where there is none.
+        grading: nobody else may grade into it meanwhile.
+
+    Raises:
+        GradebookProblem: there is none, it cannot be read or written, is not ours or newer, or somebody grades into it.
+    """
+    path = folder / FILE_NAME
+    if not create and not path.is_file():
+        raise GradebookProblem(f"{path}: there is no gradebook; make one with `kata grade SUBMISSIONS --out {folder}`")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GradebookProblem(
+            f"{folder}: cannot be made: {error.strerror}; choose another folder with --out"
+        ) from error
+    with problems(path), _alone(path) if grading else nullcontext():
+        connection = _opened(path)
+        try:
+            yield Gradebook(path, connection)
+        finally:
+            connection.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30.0)
+    try:
+        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if application != APPLICATION_ID and tables:
+            raise GradebookProblem(f"{path}: is a database of another program; choose another folder with --out")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection)
+    except NewerSchema as error:
+        connection.close()
+        raise GradebookProblem(f"{path}: comes from a newer release ({error}); update tritonkata") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    lock = path.with_suffix(".lock")
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise GradebookProblem(f"{lock}: cannot be made: {error.strerror}; check the folder's permissions") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GradebookProblem(f"{path}: another `kata grade` is at work on it; wait until it is done") from None
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,255 @@
+"""Reading and writing a gradebook. Every change is on disk when the call returns, so a killed run loses none."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tritonkata.gradebook.problems import problems
+from tritonkata.gradebook.types import GradebookProblem, Pending, Run, Settings, Submitted
+from tritonkata.model.record import Override, Record, Student
+from tritonkata.model.report import Report
+
+SEED_BITS = 63
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Gradebook:
+    """One file, open. Use it from one thread."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    def run(self, kata: str, settings: Settings, seed: int | None, attempts: str = "latest") -> Run:
+        """The run with these settings: the last one of the kata if there is any, else a new one.
+
+        Without a seed the last run's is used, so that the same command goes on; the first one draws it.
+        """
+        encoded = msgspec.json.encode(settings)
+        with problems(self.path), self._connection as connection:
+            rows = connection.execute(
+                "SELECT id, seed, settings FROM run WHERE kata = ? ORDER BY id DESC", (kata,)
+            ).fetchall()
+            if seed is None:
+                seed = rows[0][1] if rows else secrets.randbits(SEED_BITS)
+            for number, known, same in rows:
+                if known == seed and same == encoded:
+                    connection.execute("UPDATE run SET attempts = ? WHERE id = ?", (attempts, number))
+                    return Run(number, kata, settings, seed, attempts)
+            sql = "INSERT INTO run (kata, settings, seed, started_at, attempts) VALUES (?, ?, ?, ?, ?)"
+            done = connection.execute(sql, (kata, encoded, seed, now(), attempts))
+            return Run(int(done.lastrowid or 0), kata, settings, seed, attempts)
+
+    def last_run(self, kata: str) -> Run | None:
+        """The run that the kata was graded with last."""
+        with problems(self.path):
+            sql = (
+                "SELECT run.id, run.kata, run.settings, run.seed, run.attempts FROM run"
+                " LEFT JOIN report ON report.run = run.id WHERE run.kata = ?"
+                " GROUP BY run.id ORDER BY max(report.graded_at) DESC, run.id DESC LIMIT 1"
+            )
+            row = self._connection.execute(sql, (kata,)).fetchone()
+        if row is None:
+            return None
+        return Run(row[0], row[1], msgspec.json.decode(row[2], type=Settings), row[3], row[4])
+
+    def katas(self) -> tuple[str, ...]:
+        """The katas that have submissions, by name."""
+        with problems(self.path):
+            rows = self._connection.execute("SELECT DISTINCT kata FROM submission ORDER BY kata")
+            return tuple(row[0] for row in rows)
+
+    def take_in(self, kata: str, submitted: Iterable[Submitted], left_out: Iterable[tuple[str, str, str]]) -> int:
+        """Note what a download holds; how many submissions. What is no longer there is kept, and not counted.
+
+        `left_out` are (path, student, reason). A submission whose bytes changed loses its report to the earlier ones.
+        """
+        count = 0
+        with problems(self.path), self._connection as connection:
+            connection.execute("UPDATE submission SET present = 0 WHERE kata = ?", (kata,))
+            for one in submitted:
+                self._put(connection, kata, one)
+                count += 1
+            connection.execute("DELETE FROM left_out WHERE kata = ?", (kata,))
+            connection.executemany("INSERT INTO left_out VALUES (?, ?, ?, ?)", ((kata, *row) for row in left_out))
+        return count
+
+    def _put(self, connection: sqlite3.Connection, kata: str, one: Submitted) -> None:
+        digest = hashlib.sha256(one.source if one.source is not None else one.problem.encode()).hexdigest()
+        student = one.students[0].id
+        known = connection.execute(
+            "SELECT id, sha256 FROM submission WHERE kata = ? AND student = ? AND file = ?", (kata, student, one.file)
+        ).fetchone()
+        if known is not None and known[1] != digest:
+            _put_aside(connection, "submission = ?", (known[0],))
+        late = None if one.late is None else int(one.late)
+        connection.execute(
+            "INSERT INTO submission"
+            " (kata, student, students, file, attempt, sha256, source, problem, submitted_at, late, present)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (kata, student, file) DO UPDATE SET"
+            " students = excluded.students, attempt = excluded.attempt, sha256 = excluded.sha256,"
+            " source = excluded.source, problem = excluded.problem, submitted_at = excluded.submitted_at,"
+            " late = excluded.late, present = 1",
+            (
+                kata,
+                student,
+                msgspec.json.encode(one.students),
+                one.file,
+                one.attempt,
+                digest,
+                one.source,
+                one.problem,
+                one.submitted_at,
+                late,
+            ),
+        )
+
+    def pending(self, run: Run) -> Iterator[Pending]:
+        """Submissions without a report of this run, or with one that a fault of the grader spoilt."""
+        wanted = (
+            "SELECT submission.id FROM submission LEFT JOIN report ON report.submission = submission.id"
+            " WHERE kata = ? AND present = 1 AND"
+            " (report.run IS NULL OR report.run <> ? OR report.verdict = 'grader_error') ORDER BY submission.id"
+        )
+        with problems(self.path):
+            numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, run.id))]
+            for number in numbers:
+                sql = "SELECT id, student, file, source, problem FROM submission WHERE id = ?"
+                yield Pending(*self._connection.execute(sql, (number,)).fetchone())
+
+    def count(self, kata: str) -> int:
+        """Submissions of the last download."""
+        with problems(self.path):
+            row = self._connection.execute("SELECT count(*) FROM submission WHERE kata = ? AND present = 1", (kata,))
+            return int(row.fetchone()[0])
+
+    def put_report(self, submission: int, run: Run, report: Report) -> None:
+        """Keep a report; the one before goes to the earlier ones."""
+        with problems(self.path), self._connection as connection:
+            _put_aside(connection, "submission = ?", (submission,))
+            connection.execute(
+                "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)",
+                (submission, run.id, msgspec.json.encode(report), report.verdict, report.score, now()),
+            )
+
+    def forget(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
+        """Put reports aside so that they are graded again; how many. None stands for any."""
+        chosen = [
+            number
+            for number, record in self._records(kata)
+            if (students is None or {one.id for one in record.students} & set(students))
+            and (verdict is None or record.report.verdict == verdict)
+            and (diagnosis is None or record.diagnosis == diagnosis)
+        ]
+        with problems(self.path), self._connection as connection:
+            for number in chosen:
+                _put_aside(connection, "submission = ?", (number,))
+        return len(chosen)
+
+    def override(self, kata: str, student: str, override: Override | None, reason: str = "", author: str = "") -> None:
+        """Set a score by hand, or take it back (None). Every decision stays on record."""
+        values = (
+            (None, reason, author, now())
+            if override is None
+            else (
+                override.score,
+                override.reason,
+                override.author,
+                override.at,
+            )
+        )
+        with problems(self.path), self._connection as connection:
+            known = connection.execute(
+                "SELECT 1 FROM submission WHERE kata = ? AND student = ?", (kata, student)
+            ).fetchone()
+            if known is None:
+                raise GradebookProblem(
+                    f"{self.path}: {student} has no submission to {kata}; `kata report` lists who has"
+                )
+            sql = "INSERT INTO override (kata, student, score, reason, author, at) VALUES (?, ?, ?, ?, ?, ?)"
+            connection.execute(sql, (kata, student, *values))
+
+    def records(self, kata: str, attempts: str = "latest") -> Iterator[Record]:
+        """Records of the last download, by student; with `best`, the best of each student's alone."""
+        if attempts != "best":
+            yield from (record for _, record in self._records(kata))
+            return
+        best: dict[str, tuple[float, int]] = {}
+        for number, record in self._records(kata):
+            held = best.get(record.student.id)
+            if held is None or record.report.score > held[0]:
+                best[record.student.id] = (record.report.score, number)
+        chosen = {number for _, number in best.values()}
+        yield from (record for number, record in self._records(kata) if number in chosen)
+
+    def source(self, kata: str, record: Record) -> str | None:
+        """The text of a record's submission, for excerpts."""
+        sql = "SELECT source FROM submission WHERE kata = ? AND student = ? AND file = ?"
+        with problems(self.path):
+            row = self._connection.execute(sql, (kata, record.student.id, record.file)).fetchone()
+        return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", errors="replace")
+
+    def left_out(self, kata: str) -> list[tuple[str, str, str]]:
+        """What the last download held and was not graded: path, student, reason."""
+        with problems(self.path):
+            return self._connection.execute(
+                "SELECT path, student, reason FROM left_out WHERE kata = ?", (kata,)
+            ).fetchall()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def _records(self, kata: str) -> Iterator[tuple[int, Record]]:
+        sql = (
+            "SELECT submission.id, students, file, report, graded_at, submitted_at, late, attempt, student"
+            " FROM submission JOIN report ON report.submission = submission.id"
+            " WHERE kata = ? AND present = 1 ORDER BY student, attempt, file"
+        )
+        with problems(self.path):
+            overrides = self._overrides(kata)
+            for row in self._connection.execute(sql, (kata,)):
+                yield row[0], _record(row, overrides.get(row[8]))
+
+    def _overrides(self, kata: str) -> dict[str, Override]:
+        rows = self._connection.execute(
+            "SELECT student, score, reason, author, at FROM override WHERE kata = ? ORDER BY id", (kata,)
+        )
+        found: dict[str, Override] = {}
+        for student, score, reason, author, at in rows:
+            if score is None:
+                found.pop(student, None)
+            else:
+                found[student] = Override(score, reason, author, at)
+        return found
+
+
+def _record(row: tuple[Any, ...], override: Override | None) -> Record:
+    return Record(
+        students=msgspec.json.decode(row[1], type=tuple[Student, ...]),
+        file=row[2],
+        report=msgspec.json.decode(row[3], type=Report),
+        graded_at=row[4],
+        submitted_at=row[5],
+        late=None if row[6] is None else bool(row[6]),
+        attempt=row[7],
+        override=override,
+    )
+
+
+def _put_aside(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> None:
+    sql = f"INSERT INTO earlier_report SELECT submission, run, report, graded_at FROM report WHERE {where}"
+    connection.execute(sql, values)
+    connection.execute(f"DELETE FROM report WHERE {where}", values)

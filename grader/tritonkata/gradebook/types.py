@@ -1,0 +1,56 @@
+"""What goes into a gradebook and comes out of it, besides records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from tritonkata.model.record import Student
+
+
+class GradebookProblem(Exception):
+    """The gradebook cannot be used: one line with the file, what is wrong, and what to do."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What a report depends on besides the submission and the seed. `course` is a digest of the kata's own files."""
+
+    engine: str
+    course: str
+    target: str | None = None
+    recompile: bool = False
+    sandbox: bool = True
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One way of grading one kata. Reports of the same run can be compared, and repeated to the bit."""
+
+    id: int
+    kata: str
+    settings: Settings
+    seed: int
+    attempts: str = "latest"
+
+
+class Submitted(msgspec.Struct, frozen=True):
+    """One submission as intake found it. `source` is None where `problem` says why it cannot be read."""
+
+    students: tuple[Student, ...]
+    file: str
+    source: bytes | None
+    problem: str = ""
+    submitted_at: str | None = None
+    late: bool | None = None
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One submission that has no report of a run yet."""
+
+    id: int
+    student: str
+    file: str
+    source: bytes | None
+    problem: str
