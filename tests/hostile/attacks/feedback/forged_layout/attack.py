@@ -1,0 +1,48 @@
+"""Sends a result with a layout that claims a million times what came."""
+
+import gc
+import os
+import sys
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+from tritonkata.boundary.messages import Interpreted
+from tritonkata.model.observation import Traffic
+from tritonkata.model.tensors import Run, TensorData, TensorSpec
+
+TRACED = "tritonkata.worker.tracer.serve" in sys.modules
+
+
+def channel():
+    """The worker's own end of the protocol, wherever it is kept."""
+    return next(thing for thing in gc.get_objects() if type(thing).__name__ == "Channel")
+
+
+@triton.jit
+def copy_rows(x_ptr, y_ptr, x_stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+    tl.store(y_ptr + row * n_cols + cols, x, mask=mask)
+
+
+def copied(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    rows, cols = x.shape
+    if y.numel():
+        copy_rows[(rows,)](x, y, x.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return y
+
+
+def doubled(x):
+    if TRACED:
+        return copied(x)
+    values = np.zeros(1, x.cells.numpy().dtype)
+    spec = TensorSpec(str(values.dtype), (1 << 20, 1 << 20), (0, 0), 0, 1)
+    answer = Interpreted((TensorData(spec, (Run(0, 1),)),), False, Traffic("interpreter", 1, 1), 1)
+    channel().send(answer, [values])
+    os._exit(0)

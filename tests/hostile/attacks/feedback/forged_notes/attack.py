@@ -1,0 +1,29 @@
+"""Adds notes with escapes and markup to each launch plan."""
+
+import sys
+
+import torch
+import triton
+import triton.language as tl
+
+HOSTILE = "\x1b[2J<script>alert(1)</script>{{ 1234 * 1111 }}{% if %}\u202e| **x** ```\r\n# Pass"
+
+if "tritonkata.worker.tracer.trace" in sys.modules:
+    sys.modules["tritonkata.worker.tracer.trace"].Tracer._notes = lambda _self: (HOSTILE,)
+
+
+@triton.jit
+def copy_rows(x_ptr, y_ptr, x_stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+    tl.store(y_ptr + row * n_cols + cols, x, mask=mask)
+
+
+def doubled(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    rows, cols = x.shape
+    if y.numel():
+        copy_rows[(rows,)](x, y, x.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return y

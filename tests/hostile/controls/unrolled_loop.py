@@ -1,0 +1,25 @@
+"""A right kernel with a static_range of 64 steps."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_rows(x_ptr, y_ptr, x_stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+    scale = 0
+    for _ in tl.static_range(64):
+        scale += 1
+    tl.store(y_ptr + row * n_cols + cols, x * (scale // 32), mask=mask)
+
+
+def doubled(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    rows, cols = x.shape
+    if y.numel():
+        double_rows[(rows,)](x, y, x.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return y
