@@ -27,6 +27,9 @@ _COMMANDS = {
     "grade": "tritonkata.cli.grade:grade",
     "regrade": "tritonkata.cli.regrade:regrade",
     "override": "tritonkata.cli.regrade:override",
+    "export": "tritonkata.cli.export:export",
+    "feedback": "tritonkata.cli.export:feedback",
+    "package": "tritonkata.cli.package:package",
     "doctor": "tritonkata.cli.doctor:doctor",
     "completion": "tritonkata.cli.completion:completion",
 }

@@ -1,0 +1,142 @@
+"""`kata export` and `kata feedback`: a gradebook for a platform, and for its students."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
+from tritonkata.cli.records import attempts_of, kata_of, opened
+from tritonkata.cli.regrade import KATA, OUT
+
+if TYPE_CHECKING:
+    from tritonkata.gradebook.store import Gradebook
+    from tritonkata.model.course import Kata
+    from tritonkata.model.record import Record
+
+_CLASS = ("junit", "canvas", "moodle", "csv", "csv-checks", "jsonl")
+_STUDENT = ("gradescope", "classroom50", "prairielearn")
+_MAX_SHEET_BYTES = 64 << 20
+
+
+@click.command(epilog="Example: kata export --out grades --format canvas --into gradebook.csv --to filled.csv")
+@OUT
+@KATA
+@click.option("--format", "form", type=click.Choice([*_STUDENT, *_CLASS]), required=True)
+@click.option("--to", "target", metavar="FILE", type=FileType(), help="Standard output without it; a folder for JSON.")
+@click.option("--into", "sheet", metavar="FILE", type=FileType(), help="Canvas's or Moodle's own sheet, to fill in.")
+@click.option("--student", metavar="ID", help="This student alone.")
+def export(
+    out: Path, slug: str | None, form: str, target: Path | None, sheet: Path | None, student: str | None
+) -> None:
+    """Write grades the way a platform reads them.
+
+    gradescope, classroom50 and prairielearn take one JSON file a student: name a folder with --to, or one --student.
+    """
+    from tritonkata.exports.words import ExportProblem
+
+    with opened(out) as book:
+        kata = kata_of(book, slug)
+        records = _chosen(book, kata, student)
+        try:
+            if form in _STUDENT:
+                warnings = _students(book, kata, form, records, target, student)
+            else:
+                warnings = _class(kata, form, records, target, sheet)
+        except ExportProblem as error:
+            raise Problem(str(error)) from error
+        except OSError as error:
+            raise Problem(
+                f"{error.filename or target}: cannot be written: {error.strerror}; choose another --to"
+            ) from error
+    for warning in warnings:
+        click.echo(f"Note: {warning}", err=True)
+
+
+@click.command(epilog="Example: kata feedback --out grades --to pages")
+@OUT
+@KATA
+@click.option(
+    "--to", "target", metavar="DIR", type=FileType(), help="Where the pages go.  [default: DIR/feedback-SLUG]"
+)
+@click.option("--student", metavar="ID", help="This student alone.")
+@click.pass_context
+def feedback(ctx: click.Context, out: Path, slug: str | None, target: Path | None, student: str | None) -> None:
+    """Write one Markdown and one HTML page a student: what `kata check` would have told them."""
+    from tritonkata.exports import pages
+
+    with opened(out) as book:
+        kata = kata_of(book, slug)
+        folder = target or out / f"feedback-{kata.slug}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            written = pages.write(
+                _chosen(book, kata, student), kata, folder, lambda record: book.source(kata.slug, record)
+            )
+        except OSError as error:
+            raise Problem(f"{folder}: cannot be written: {error.strerror}; choose another --to") from error
+    click.echo(f"{len(written)} pages in {folder}")
+    ctx.exit(EXIT_PASSED)
+
+
+def _chosen(book: Gradebook, kata: Kata, student: str | None) -> list[Record]:
+    """The records that count, of everyone or of one."""
+    records = list(book.records(kata.slug, attempts_of(book, kata)))
+    if student is None:
+        if not records:
+            raise Problem(f"{book.path}: nothing of {kata.slug} is graded yet; use `kata grade`")
+        return records
+    chosen = [record for record in records if student in {one.id for one in record.students}]
+    if not chosen:
+        raise Problem(f"{book.path}: {student} has no graded submission to {kata.slug}; `kata report` lists who has")
+    return chosen
+
+
+def _students(
+    book: Gradebook, kata: Kata, form: str, records: list[Record], target: Path | None, student: str | None
+) -> list[str]:
+    from tritonkata.exports.writing import student_json, write_students
+
+    def source_of(record: Record) -> str | None:
+        return book.source(kata.slug, record)
+
+    if target is None:
+        if student is None:
+            raise Problem(f"{form} takes one file a student: name a folder with --to, or one student with --student")
+        click.echo(student_json(form, records[0], kata, source_of(records[0])), nl=False)
+        return []
+    target.mkdir(parents=True, exist_ok=True)
+    written = list(write_students(form, records, kata, target, source_of))
+    click.echo(f"{sum(isinstance(one, Path) for one in written)} files in {target}", err=True)
+    return [one for one in written if isinstance(one, str)]
+
+
+def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None) -> list[str]:
+    from tritonkata.exports.writing import write_class
+
+    text, binary = io.StringIO(newline=""), io.BytesIO()
+    warnings = write_class(form, records, kata, text, binary, None if sheet is None else _sheet(sheet))
+    content = binary.getvalue() or text.getvalue().encode()
+    if target is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        target.write_bytes(content)
+        click.echo(f"{target}: {len(records)} records", err=True)
+    return list(warnings)
+
+
+def _sheet(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_SHEET_BYTES)
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise Problem(f"{path}: cannot be read: {error.strerror}; name the sheet that the platform gave") from error
+    except UnicodeDecodeError as error:
+        raise Problem(f"{path}: is not UTF-8; download it again as CSV in UTF-8") from error
