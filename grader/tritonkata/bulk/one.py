@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from tritonkata.boundary.sandbox import find_bubblewrap
 from tritonkata.check import grade, refused
 from tritonkata.crew.member import station
 from tritonkata.engine.engines import EngineName
@@ -18,13 +19,19 @@ from tritonkata.model.report import Report, Submission
 
 
 def graded(kata: Kata, run: Run, one: Pending) -> Report:
-    """Its report, whatever it is."""
+    """Its report, whatever it is.
+
+    Raises:
+        SandboxUnavailable: this machine has no sandbox, and the run is not to do without.
+    """
     engine = _engine(run)
     path = Path(one.file)
     if one.source is None:
         fault = Fault("runtime_error", "load", one.problem[:2000], advice="Hand the file in again.")
         report = refused(kata, path, engine, run.settings.target, run.seed, fault)
     else:
+        if run.settings.sandbox:
+            find_bubblewrap()  # the run began with one; a machine of a cluster may have none
         report = grade(
             kata,
             path,

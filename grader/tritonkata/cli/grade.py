@@ -33,6 +33,7 @@ DEFAULT_FOLDER = Path("grades")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="How the download is laid out, where it cannot be told.")
 @click.option("--attempt", type=click.Choice(["latest", "best", "all"]), default="latest", show_default=True)
 @click.option("--roster", metavar="FILE", type=FileType(), help="CSV of those expected: id, name, email.")
+@click.option("--cluster", metavar="ADDRESS|FILE", help="Grade on a dask cluster: its address or scheduler file.")
 @click.option("--dry-run", is_flag=True, help="Show who handed in what, and grade nothing.")
 @click.option("--recompile", is_flag=True, help="Compile each kernel again in a clean process; one that differs fails.")
 @click.option("--no-sandbox", is_flag=True, help="Grade although there is no sandbox; every report says so.")
@@ -51,6 +52,7 @@ def grade(
     layout: str | None,
     attempt: Literal["latest", "best", "all"],
     roster: Path | None,
+    cluster: str | None,
     dry_run: bool,
     recompile: bool,
     no_sandbox: bool,
@@ -62,6 +64,7 @@ def grade(
     Results are in the gradebook as soon as each is graded; stopped or killed, the same command goes on.
     Exit codes: 0 all graded, 2 wrong usage, 3 the grader failed on some, 130 stopped.
     """
+    from tritonkata.bulk.cluster import ClusterProblem
     from tritonkata.gradebook.opening import open_gradebook
     from tritonkata.gradebook.types import GradebookProblem, Settings
     from tritonkata.intake import IntakeProblem, open_download, read_roster, take_in
@@ -76,16 +79,18 @@ def grade(
                 return
             if not found.attempts:
                 raise Problem(f"{submissions}: holds no submission to {kata.slug}; look at it with --dry-run")
-            sandbox = grading.refuse_without_sandbox(allowed=no_sandbox)
-            chosen = grading.resolved_engine(engine)
+            # On a cluster each worker looks for its own.
+            sandbox = not no_sandbox if cluster else grading.refuse_without_sandbox(allowed=no_sandbox)
+            chosen = grading.cluster_engine(engine) if cluster else grading.resolved_engine(engine)
             from tritonkata.bulk.one import digest_of
 
             settings = Settings(chosen, digest_of(kata), target, recompile, sandbox)
             with open_gradebook(out, create=True, grading=True) as book:
                 run = book.run(kata.slug, settings, seed, attempt)
                 book.take_in(kata.slug, _submitted(download, found), _left_out(found))
-                code = grading.grade_all(book, run, kata, grading.workforce(chosen, jobs), quiet=quiet, lines=lines)
-    except (IntakeProblem, GradebookProblem) as error:
+                force = cluster or grading.workforce(chosen, jobs)
+                code = grading.grade_all(book, run, kata, force, quiet=quiet, lines=lines)
+    except (IntakeProblem, GradebookProblem, ClusterProblem) as error:
         raise Problem(str(error)) from error
     ctx.exit(code)
 

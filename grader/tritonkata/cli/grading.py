@@ -36,6 +36,13 @@ def resolved_engine(engine: str) -> str:
     return "interpreter" if problem is not None else "gpu"
 
 
+def cluster_engine(engine: str) -> str:
+    """The engine on a cluster, which cannot be told from here."""
+    if engine == "auto":
+        raise Problem("say which engine the cluster grades with: --engine gpu or --engine interpreter")
+    return engine
+
+
 def refuse_without_sandbox(*, allowed: bool) -> bool:
     """Whether there is a sandbox; refuses to go on without one unless that is allowed."""
     from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
@@ -60,17 +67,32 @@ def workforce(engine: str, jobs: int | None) -> Workforce:
     return Workforce(jobs or min(cores, MOST_JOBS), gpus_for(engine))
 
 
-def grade_all(book: Gradebook, run: Run, kata: Kata, force: Workforce, *, quiet: bool, lines: bool) -> int:
+def grade_all(
+    book: Gradebook,
+    run: Run,
+    kata: Kata,
+    force: Workforce | str,
+    *,
+    quiet: bool,
+    lines: bool,
+) -> int:
     """Grade what is pending, show how it goes, and sum it up; the exit code.
 
-    Ctrl-C once: what is being graded is finished. Twice: it is dropped, and graded by the next run.
+    `force` is this machine's, or the address of a cluster. Ctrl-C once: what is being graded is finished. Twice: it
+    is dropped, and graded by the next run.
     """
+    from tritonkata.bulk.cluster import grade_on_cluster
     from tritonkata.bulk.grading import grade_pending
 
     pending = sum(1 for _ in book.pending(run))
     already = book.count(kata.slug) - pending
     with _stopping() as stopping, _progress(pending, quiet=quiet or lines) as advance:
-        for outcome in grade_pending(book, run, kata, force, stopping=stopping):
+        outcomes = (
+            grade_on_cluster(book, run, kata, force, stopping=stopping)
+            if isinstance(force, str)
+            else grade_pending(book, run, kata, force, stopping=stopping)
+        )
+        for outcome in outcomes:
             advance(outcome)
             if lines:
                 _print_line(outcome)

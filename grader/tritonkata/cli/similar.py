@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.5
 
 
-class _Share(click.ParamType):
+if TYPE_CHECKING:
+    _ShareParam = click.ParamType[float]
+else:
+    # Older releases of click have no subscript here.
+    _ShareParam = click.ParamType
+
+
+class _Share(_ShareParam):
     """A share as 0.6 or 60%."""
 
     name = "share"

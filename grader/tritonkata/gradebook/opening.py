@@ -49,12 +49,10 @@ def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False)
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30.0)
     try:
-        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application != APPLICATION_ID and tables:
+        if _is_foreign(connection):
             raise GradebookProblem(f"{path}: is a database of another program; choose another folder with --out")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         migrate(connection)
     except NewerSchema as error:
@@ -64,6 +62,15 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _is_foreign(connection: sqlite3.Connection) -> bool:
+    # In one transaction: somebody else may be about to make the tables.
+    connection.execute("BEGIN")
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    connection.rollback()
+    return application != APPLICATION_ID and tables > 0
 
 
 @contextmanager

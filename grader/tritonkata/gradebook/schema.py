@@ -67,7 +67,12 @@ _SECOND = """
 ALTER TABLE run ADD COLUMN attempts TEXT NOT NULL DEFAULT 'latest';
 """
 
-MIGRATIONS = (_FIRST, _SECOND)
+_THIRD = """
+ALTER TABLE run ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+UPDATE run SET turn = id;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 """The step from each version to the next; version 0 is an empty file."""
 
 
@@ -81,13 +86,25 @@ def migrate(connection: sqlite3.Connection) -> None:
     Raises:
         NewerSchema: it is beyond that already.
     """
+    if _version(connection) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Asked again: somebody else may have done it since.
+        steps = ";".join(MIGRATIONS[_version(connection) :])
+        # Not `executescript`, which would end the transaction.
+        for statement in steps.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def _version(connection: sqlite3.Connection) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > len(MIGRATIONS):
         raise NewerSchema(f"its version is {version}, this release knows {len(MIGRATIONS)}")
-    if version == len(MIGRATIONS):
-        return
-    steps = "".join(MIGRATIONS[version:])
-    connection.executescript(
-        f"BEGIN IMMEDIATE; {steps} PRAGMA application_id = {APPLICATION_ID};"
-        f" PRAGMA user_version = {len(MIGRATIONS)}; COMMIT;"
-    )
+    return version

@@ -33,32 +33,32 @@ class Gradebook:
         self._connection = connection
 
     def run(self, kata: str, settings: Settings, seed: int | None, attempts: str = "latest") -> Run:
-        """The run with these settings: the last one of the kata if there is any, else a new one.
+        """The run with these settings, which is the last one from now on.
 
-        Without a seed the last run's is used, so that the same command goes on; the first one draws it.
+        Without a seed that of the kata's last run is used, so that the same command goes on; the first one draws it.
         """
         encoded = msgspec.json.encode(settings)
         with problems(self.path), self._connection as connection:
-            rows = connection.execute(
-                "SELECT id, seed, settings FROM run WHERE kata = ? ORDER BY id DESC", (kata,)
-            ).fetchall()
             if seed is None:
-                seed = rows[0][1] if rows else secrets.randbits(SEED_BITS)
-            for number, known, same in rows:
-                if known == seed and same == encoded:
-                    connection.execute("UPDATE run SET attempts = ? WHERE id = ?", (attempts, number))
-                    return Run(number, kata, settings, seed, attempts)
-            sql = "INSERT INTO run (kata, settings, seed, started_at, attempts) VALUES (?, ?, ?, ?, ?)"
-            done = connection.execute(sql, (kata, encoded, seed, now(), attempts))
-            return Run(int(done.lastrowid or 0), kata, settings, seed, attempts)
+                last = connection.execute(
+                    "SELECT seed FROM run WHERE kata = ? ORDER BY turn DESC, id DESC LIMIT 1", (kata,)
+                ).fetchone()
+                seed = int(last[0]) if last else secrets.randbits(SEED_BITS)
+            sql = (
+                "INSERT INTO run (kata, settings, seed, started_at, attempts, turn)"
+                " VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(turn), 0) + 1 FROM run))"
+                " ON CONFLICT (kata, settings, seed) DO UPDATE SET attempts = excluded.attempts, turn = excluded.turn"
+            )
+            connection.execute(sql, (kata, encoded, seed, now(), attempts))
+            sql = "SELECT id FROM run WHERE kata = ? AND settings = ? AND seed = ?"
+            (number,) = connection.execute(sql, (kata, encoded, seed)).fetchone()
+            return Run(number, kata, settings, seed, attempts)
 
     def last_run(self, kata: str) -> Run | None:
-        """The run that the kata was graded with last."""
+        """The run that was asked for last."""
         with problems(self.path):
             sql = (
-                "SELECT run.id, run.kata, run.settings, run.seed, run.attempts FROM run"
-                " LEFT JOIN report ON report.run = run.id WHERE run.kata = ?"
-                " GROUP BY run.id ORDER BY max(report.graded_at) DESC, run.id DESC LIMIT 1"
+                "SELECT id, kata, settings, seed, attempts FROM run WHERE kata = ? ORDER BY turn DESC, id DESC LIMIT 1"
             )
             row = self._connection.execute(sql, (kata,)).fetchone()
         if row is None:
@@ -90,9 +90,10 @@ class Gradebook:
         digest = hashlib.sha256(one.source if one.source is not None else one.problem.encode()).hexdigest()
         student = one.students[0].id
         known = connection.execute(
-            "SELECT id, sha256 FROM submission WHERE kata = ? AND student = ? AND file = ?", (kata, student, one.file)
+            "SELECT id, sha256, source IS NULL FROM submission WHERE kata = ? AND student = ? AND file = ?",
+            (kata, student, one.file),
         ).fetchone()
-        if known is not None and known[1] != digest:
+        if known is not None and known[1:] != (digest, one.source is None):
             _put_aside(connection, "submission = ?", (known[0],))
         late = None if one.late is None else int(one.late)
         connection.execute(
@@ -171,13 +172,7 @@ class Gradebook:
             )
         )
         with problems(self.path), self._connection as connection:
-            known = connection.execute(
-                "SELECT 1 FROM submission WHERE kata = ? AND student = ?", (kata, student)
-            ).fetchone()
-            if known is None:
-                raise GradebookProblem(
-                    f"{self.path}: {student} has no submission to {kata}; `kata report` lists who has"
-                )
+            self._refuse_unfiled(connection, kata, student)
             sql = "INSERT INTO override (kata, student, score, reason, author, at) VALUES (?, ?, ?, ?, ?, ?)"
             connection.execute(sql, (kata, student, *values))
 
@@ -188,17 +183,21 @@ class Gradebook:
             return
         best: dict[str, tuple[float, int]] = {}
         for number, record in self._records(kata):
-            held = best.get(record.student.id)
-            if held is None or record.report.score > held[0]:
-                best[record.student.id] = (record.report.score, number)
-        chosen = {number for _, number in best.values()}
-        yield from (record for number, record in self._records(kata) if number in chosen)
+            for student in record.students:
+                held = best.get(student.id)
+                if held is None or record.report.score > held[0]:
+                    best[student.id] = (record.report.score, number)
+        for number, record in self._records(kata):
+            # A member of a group can have a better attempt of their own, which leaves the group's to the others.
+            students = tuple(one for one in record.students if best[one.id][1] == number)
+            if students:
+                yield msgspec.structs.replace(record, students=students)
 
     def source(self, kata: str, record: Record) -> str | None:
         """The text of a record's submission, for excerpts."""
-        sql = "SELECT source FROM submission WHERE kata = ? AND student = ? AND file = ?"
+        sql = "SELECT source FROM submission WHERE kata = ? AND file = ? AND present = 1"
         with problems(self.path):
-            row = self._connection.execute(sql, (kata, record.student.id, record.file)).fetchone()
+            row = self._connection.execute(sql, (kata, record.file)).fetchone()
         return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", errors="replace")
 
     def left_out(self, kata: str) -> list[tuple[str, str, str]]:
@@ -211,6 +210,17 @@ class Gradebook:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    def _refuse_unfiled(self, connection: sqlite3.Connection, kata: str, student: str) -> None:
+        """Refuse who has no submission, or has it in the name of another of the group."""
+        rows = connection.execute("SELECT student, students FROM submission WHERE kata = ?", (kata,)).fetchall()
+        if any(first == student for first, _ in rows):
+            return
+        for first, students in rows:
+            if any(one.id == student for one in msgspec.json.decode(students, type=tuple[Student, ...])):
+                what = f"{student} handed in with a group whose grade is filed under {first}; name {first}"
+                raise GradebookProblem(f"{self.path}: {what}")
+        raise GradebookProblem(f"{self.path}: {student} has no submission to {kata}; `kata report` lists who has")
 
     def _records(self, kata: str) -> Iterator[tuple[int, Record]]:
         sql = (

@@ -1,0 +1,1 @@
+"""Submissions of like structure: where to look, and no verdict."""

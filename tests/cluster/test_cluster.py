@@ -1,0 +1,155 @@
+"""A class graded on a real scheduler and real workers on this machine, one of which is killed in the middle."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+pytest.importorskip("distributed")
+
+from tritonkata.bulk.cluster import ClusterProblem, grade_on_cluster
+from tritonkata.bulk.one import digest_of
+from tritonkata.bulk.parcel import packed, unpacked
+from tritonkata.courses import load_course
+from tritonkata.gradebook.opening import open_gradebook
+from tritonkata.gradebook.types import Settings, Submitted
+from tritonkata.model.course import Kata
+from tritonkata.model.record import Student
+
+COURSE = Path(__file__).resolve().parents[1] / "course"
+WAIT_SECONDS = 120.0
+
+
+@pytest.fixture(scope="module")
+def kata() -> Kata:
+    return load_course(COURSE).kata("doubled")
+
+
+@contextlib.contextmanager
+def process(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A command of dask with everything below it, ended in the end."""
+    with log.open("wb") as output:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]],
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=log.parent,
+        )
+    try:
+        yield started
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGTERM)
+        try:
+            started.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+
+
+@contextlib.contextmanager
+def scheduler(folder: Path, port: int = 0) -> Iterator[str]:
+    file = folder / "scheduler.json"
+    file.unlink(missing_ok=True)
+    words = [
+        "dask_scheduler",
+        "--port",
+        str(port),
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+        "--host",
+        "127.0.0.1",
+    ]
+    with process(*words, log=folder / "scheduler.log"):
+        wait_for(file.exists, folder)
+        yield str(file)
+
+
+def worker(folder: Path, name: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    words = ["dask_worker", "--scheduler-file", str(folder / "scheduler.json"), "--nthreads", "1", "--no-dashboard"]
+    words += ["--name", name, "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60"]
+    return process(*words, log=folder / f"{name}.log")
+
+
+def wait_for(condition: object, folder: Path) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():  # type: ignore[operator]
+        logs = "\n".join(path.read_text(errors="replace")[-800:] for path in folder.glob("*.log"))
+        assert time.monotonic() < deadline, logs
+        time.sleep(0.1)
+
+
+def class_of(kata: Kata, count: int) -> list[Submitted]:
+    files = [kata.solution, kata.skeleton, *sorted((kata.folder / "wrong").glob("*/*.py"))]
+    return [
+        Submitted((Student(f"student{number}"),), f"{number}.py", files[number % len(files)].read_bytes())
+        for number in range(count)
+    ]
+
+
+def test_a_kata_survives_the_journey(kata: Kata) -> None:
+    there = unpacked(packed(kata), "doubled")
+    assert there.folder != kata.folder
+    assert there.file == kata.file
+    assert (there.oracle.read_bytes(), there.skeleton.read_bytes()) == (
+        kata.oracle.read_bytes(),
+        kata.skeleton.read_bytes(),
+    )
+    assert not list(there.folder.rglob("wrong"))
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_no_submission(kata: Kata, tmp_path: Path) -> None:
+    expected = ["pass", "fail", *["fail"] * len(list((kata.folder / "wrong").glob("*/*.py")))]
+    count = 7
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, count), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "one") as first, worker(tmp_path, "two"):
+            outcomes = grade_on_cluster(book, run, kata, file)
+            got = [next(outcomes)]
+            os.killpg(first.pid, signal.SIGKILL)
+            got += outcomes
+        assert sorted(outcome.submission.student for outcome in got) == [f"student{n}" for n in range(count)]
+        verdicts = {record.student.id: record.report.verdict for record in book.records("doubled")}
+    assert verdicts == {f"student{n}": expected[n % len(expected)] for n in range(count)}
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_comes_back_is_given_the_rest(kata: Kata, tmp_path: Path) -> None:
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 4), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "one"):
+            outcomes = grade_on_cluster(book, run, kata, file)
+            next(outcomes)
+        with scheduler(tmp_path), worker(tmp_path, "two"):
+            rest = list(outcomes)
+        assert 1 <= len(rest) <= 3
+        assert sum(1 for _ in book.records("doubled")) == 4
+        assert not list(book.pending(run))
+
+
+def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_lost(kata: Kata, tmp_path: Path) -> None:
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 2), ())
+        with pytest.raises(ClusterProblem, match=r"127\.0\.0\.1:9: the cluster is away .* the same command"):
+            list(grade_on_cluster(book, run, kata, "tcp://127.0.0.1:9", patience_seconds=0.0))
+        assert len(list(book.pending(run))) == 2
+
+
+def test_the_settings_of_a_run_can_be_sent(kata: Kata) -> None:
+    settings = Settings("gpu", digest_of(kata), "sm_80", recompile=True)
+    assert msgspec.json.decode(msgspec.json.encode(settings), type=Settings) == settings
