@@ -82,9 +82,9 @@ def submission_of(path: Path, source: bytes) -> SubmissionFile:
 def _read_bytes(path: Path) -> bytes:
     try:
         # Asked before the open, since opening a device can already do something.
-        _refuse_what_is_no_file(path, os.stat(path).st_mode)
+        _refuse_what_is_no_file(path, os.lstat(path).st_mode)
         # Not blocking: the path could have become a pipe that nobody writes to.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:
             _refuse_what_is_no_file(path, os.fstat(descriptor).st_mode)
             source = file.read(MAX_SOURCE_BYTES + 1)
@@ -110,6 +110,8 @@ def _refuse_what_is_no_file(path: Path, mode: int) -> None:
         return
     kinds = {
         stat.S_IFDIR: "a directory",
+        # Whoever hands in a link would see lines of whatever file it names.
+        stat.S_IFLNK: "a link",
         stat.S_IFIFO: "a named pipe",
         stat.S_IFSOCK: "a socket",
         stat.S_IFCHR: "a device",

@@ -29,10 +29,15 @@ def test_what_python_reads_is_accepted_as_it_is(tmp_path: Path, source: bytes) -
     assert not file.text.startswith("\ufeff")
 
 
-def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "real.py").write_text("x = 1\n")
-    (tmp_path / "link.py").symlink_to("real.py")
-    assert read_submission(tmp_path / "link.py").source == b"x = 1\n"
+def test_a_link_is_refused_and_a_folder_that_is_one_is_not(tmp_path: Path) -> None:
+    """A report shows lines of the file, and a link can name any that the grader may read."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "real.py").write_text("x = 1\n")
+    (tmp_path / "link.py").symlink_to("folder/real.py")
+    (tmp_path / "other").symlink_to("folder")
+    with pytest.raises(SubmissionProblem, match="it is a link, not a file"):
+        read_submission(tmp_path / "link.py")
+    assert read_submission(tmp_path / "other" / "real.py").source == b"x = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def make_loop(path: Path) -> None:
         (Path.mkdir, "cannot be read: it is a directory"),
         (make_pipe, "cannot be read: it is a named pipe"),
         (make_socket, "cannot be read: it is a socket"),
-        (make_device, "cannot be read: it is a device"),
+        (make_device, "cannot be read: it is a link"),
         (make_loop, "cannot be read"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Engine, Resources
+from tritonkata.scoring import check_result, verdict_of
 
 MODULES = ("asserts", "budget", "inputs")
 HEAD = "import numpy as np, pytest\n" + "".join(f"from tritonkata.hidden.{name} import *\n" for name in MODULES)
@@ -23,11 +24,12 @@ HEAD = "import numpy as np, pytest\n" + "".join(f"from tritonkata.hidden.{name} 
 class NumpyEngine:
     """Doubles in NumPy. The plugin is under test here, not an engine."""
 
-    def __init__(self, fault: Fault | None = None) -> None:
+    def __init__(self, fault: Fault | None = None, name: Literal["gpu", "interpreter"] = "interpreter") -> None:
         self.fault = fault
+        self.name = name
 
     def describe(self) -> Engine:
-        return Engine("interpreter", "numpy", "sm_90")
+        return Engine(self.name, "numpy", "sm_90")
 
     def load(self) -> None:
         return None
@@ -121,14 +123,22 @@ def test_a_fault_keeps_its_verdict(tmp_path: Path) -> None:
     assert session.outcomes["a"].evidence.fault == fault
 
 
-def test_a_limit_of_the_engine_is_absent_and_takes_no_points(tmp_path: Path) -> None:
-    fault = Fault(verdict="skipped", phase="kernel", message="the interpreter cannot do this")
-    session = run(
-        tmp_path,
-        '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (1, 2)))\n',
-        NumpyEngine(fault),
-    )
-    assert session.outcomes["a"].absent == "the interpreter cannot do this"
+LIMIT = Fault(verdict="skipped", phase="kernel", message="this case cannot be run here")
+ONE_CALL = '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (1, 2)))\n'
+
+
+def test_a_limit_of_the_gpu_is_absent_and_takes_no_points(tmp_path: Path) -> None:
+    """There a trusted process says it."""
+    session = run(tmp_path, ONE_CALL, NumpyEngine(LIMIT, "gpu"))
+    assert session.outcomes["a"].absent == "this case cannot be run here"
+
+
+def test_a_limit_of_the_interpreter_is_no_pass(tmp_path: Path) -> None:
+    """There the submission could say it, and would be rid of the check."""
+    session = run(tmp_path, ONE_CALL, NumpyEngine(LIMIT))
+    outcome = session.outcomes["a"]
+    assert (outcome.absent, outcome.verdict) == (None, "skipped")
+    assert verdict_of((check_result(outcome),)) == "fail"
 
 
 def test_an_author_s_bug_is_the_graders_fault(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import compare, driver, faults, parameters, tuning
 from tritonkata.launcher.hostops import elements_of
 from tritonkata.launcher.probe import probe
-from tritonkata.model.plan import Choice, Fill, LaunchPlan, Pointer, Scalar, View
+from tritonkata.model.plan import Buffer, Choice, Fill, LaunchPlan, Pointer, Scalar, View
 from tritonkata.model.tensors import TensorSpec
 
 KIB = 1 << 10
@@ -179,3 +179,53 @@ def test_without_a_gpu_the_launcher_says_so_and_ends() -> None:
     finally:
         process.end()
     assert process.exit_code in (1, -9)
+
+
+def plan_of(elements: int, besides: int) -> LaunchPlan:
+    """A copy of `elements` float32, with `besides` bytes allocated for nothing."""
+    spec = TensorSpec("float32", (elements,), (1,), 0, elements)
+    buffers = (Buffer(4 * elements, "x"), Buffer(4 * elements, "y"), Buffer(besides, "z"))
+    return LaunchPlan("sm_90", 1, buffers, (), (), (View(1, spec),))
+
+
+@pytest.mark.parametrize(
+    ("elements", "besides", "verdict"),
+    [(1 << 20, 1 << 36, "runtime_error"), (1 << 34, 0, "skipped"), (1 << 34, 1 << 36, "skipped")],
+)
+def test_memory_is_the_submissions_fault_unless_the_case_itself_does_not_fit(
+    elements: int, besides: int, verdict: str
+) -> None:
+    """What the submission asks for besides must not get it rid of a check."""
+    plan = plan_of(elements, besides)
+    asked = sum(buffer.nbytes for buffer in plan.buffers)
+    found = faults.memory_fault(arenas.OutOfDeviceMemory(asked, 1 << 35), plan).fault
+    assert found.verdict == verdict
+    assert str(1 << 35) in found.message
+
+
+def test_a_timed_case_needs_memory_for_each_copy_that_the_launcher_keeps() -> None:
+    plan = plan_of(1 << 20, 0)
+    assert (
+        faults.memory_fault(arenas.OutOfDeviceMemory(1 << 26, 1 << 25), plan, copies=1).fault.verdict == "runtime_error"
+    )
+    assert faults.memory_fault(arenas.OutOfDeviceMemory(1 << 26, 1 << 25), plan, copies=9).fault.verdict == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("given_sizes", "taken", "enough"),
+    [
+        ([8, 8, 4, 8, 8], [8, 8, 4, 8, 8], True),
+        ([8, 8], [8, 8, 4], False),
+        ([8, 1, 8], [8, 4, 8], False),
+        ([8, 8, 8], [8, 4], True),
+        ([], [], True),
+    ],
+)
+def test_arguments_must_hold_what_a_kernel_reads(given_sizes: list[int], taken: list[int], enough: bool) -> None:
+    assert parameters.covers(given_sizes, taken) is enough
+
+
+@pytest.mark.parametrize(("free_bytes", "verdict"), [(100 << 30, "runtime_error"), (1 << 20, "grader_error")])
+def test_a_cubin_that_wants_all_memory_is_its_own_fault_where_there_is_much(free_bytes: int, verdict: str) -> None:
+    error = driver.CudaError(driver.OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "cuModuleLoadData")
+    assert faults.load_fault("softmax", error, free_bytes).fault.verdict == verdict

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from tracer_session import PLAIN, SOFTMAX, Session, dense, tracer
 
-from tritonkata.boundary.messages import Loaded, Traced
+from tritonkata.boundary.messages import DeviceFigures, Loaded, Traced
+from tritonkata.boundary.validate import validate
 from tritonkata.model.plan import Choice, Copy, Fill, Launch, Pointer, Scalar
 from tritonkata.model.tensors import TensorSpec
 
@@ -56,6 +57,11 @@ def views(x):
 
 def expanded(x):
     return launch(x[:1].expand(3, -1), torch.empty((3, x.shape[1]), device=x.device, dtype=x.dtype))
+
+
+def halves(x):
+    m, s = torch.empty((2, x.shape[0]), device=x.device)
+    return m, s
 
 
 def two(x):
@@ -336,6 +342,16 @@ def test_scalars_are_typed_from_the_signature(styles: Session) -> None:
     assert launch.arguments[2:] == (Scalar("i32", 12), Scalar("fp32", 0.5), Scalar("u1", 1))
     (launch,) = launches(styles, "lambda_grid", dense(1, 40))
     assert launch.grid == (3, 1, 1)
+
+
+def test_the_halves_of_nothing_are_a_plan_that_can_be_replayed(styles: Session) -> None:
+    """torch puts the second half of an empty tensor beyond its end."""
+    for rows in (0, 3):
+        x = dense(rows, 5)
+        reply = styles.trace(x, entry="halves")
+        assert isinstance(reply, Traced)
+        validate(reply.plan, (x,), DeviceFigures())
+        assert [view.spec.offset for view in reply.plan.outputs] == [0, rows]
 
 
 def test_an_empty_grid_launches_nothing(styles: Session) -> None:

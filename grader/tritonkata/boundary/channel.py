@@ -24,6 +24,7 @@ _MAGIC = b"TKF1"
 _HEADER = struct.Struct(">4sII")
 _LENGTH = struct.Struct(">Q")
 _CHUNK = 1 << 20
+_GROWTH = 64 << 20
 
 MAX_BODY_BYTES = 64 << 20
 MAX_BLOBS = 32
@@ -119,12 +120,15 @@ class Channel:
                 raise DeadlinePassed("the other process does not read")
 
     def _read(self, length: int, deadline: float | None) -> bytearray:
-        data = bytearray(length)
-        view = memoryview(data)
+        # Memory for what has come, and not for what was announced.
+        data = bytearray(min(length, _GROWTH))
         got = 0
         while got < length:
+            if got == len(data):
+                data.extend(bytes(min(length - got, _GROWTH)))
             try:
-                count = os.readv(self._read_fd, [view[got : got + _CHUNK]])
+                with memoryview(data) as view:
+                    count = os.readv(self._read_fd, [view[got : got + _CHUNK]])
             except BlockingIOError:
                 _wait(self._read_fd, selectors.EVENT_READ, deadline)
                 continue

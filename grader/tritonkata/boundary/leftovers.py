@@ -113,7 +113,8 @@ def remove_folder(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf", "--one-file-system"]):
-            subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+            with contextlib.suppress(OSError):  # they are not on the path
+                subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _kill_until_none(find: Callable[[], list[_Process]]) -> None:

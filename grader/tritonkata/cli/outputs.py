@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -46,10 +47,22 @@ class Outputs:
 
 
 def as_json(report: Report) -> str:
-    """The report as it is printed and written."""
+    """The report as it is printed and written; what a terminal would obey, or not show, is escaped."""
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+    return _INVISIBLE.sub(lambda found: "".join(map(_escaped, found[0])), text)
+
+
+_INVISIBLE = re.compile(r"[^\n -~]+")
+
+
+def _escaped(character: str) -> str:
+    """A character as it is, or as JSON escapes it."""
+    if character.isprintable():
+        return character
+    units = character.encode("utf-16-be", errors="surrogatepass").hex()
+    return "".join(f"\\u{units[begin : begin + 4]}" for begin in range(0, len(units), 4))
 
 
 def _write_json(report: Report, path: Path) -> None:

@@ -51,6 +51,8 @@ class UntrustedWorker:
     replies: Any
     make_load: Callable[[], Load]
     take: Callable[[], WorkerProcess]
+    may_skip: bool = False
+    max_reply_bytes: int = 0
     ready: Ready | None = None
     notes: list[str] = field(default_factory=list)
     _process: WorkerProcess | None = None
@@ -131,7 +133,7 @@ class UntrustedWorker:
         began = time.monotonic()
         try:
             channel.send(message, blobs, seconds=SEND_SECONDS)
-            return channel.receive(self.replies, seconds=seconds)
+            return channel.receive(self.replies, seconds=seconds, max_blob_bytes=self.max_reply_bytes)
         except DeadlinePassed:
             self.end()
             return Fault(
@@ -150,6 +152,8 @@ class UntrustedWorker:
             # Whoever ran out of time is in no state to go on.
             self._timeouts += 1
             self.end()
+        if fault.verdict == "skipped" and not self.may_skip:
+            return _protocol_fault(fault.phase, "a call that was not made")
         return _as_submissions(fault)
 
     def _exit_code(self) -> int | None:

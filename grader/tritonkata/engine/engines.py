@@ -174,6 +174,9 @@ class GpuEngine:
         Without counters that can be trusted the interpreter's count stands for them, and says why.
         """
         observation = self.access(entry, arguments) if counted else Observation("gpu")
+        if observation.fault is not None and observation.fault.verdict == "skipped":
+            # What the interpreter cannot run, or is said not to, the hardware counts all the same.
+            observation = Observation("gpu")
         if observation.fault is not None:
             return observation
         answer = self.count(entry, arguments)

@@ -19,6 +19,9 @@ from tritonkata.engine.recompiling import RECOMPILER, Recompiler
 from tritonkata.engine.stock import Stock
 from tritonkata.model.course import Entry, Kata, Limits
 
+MAX_OUTPUT_BYTES = 1 << 30
+"""All outputs of one case in the interpreter, whose cases are small."""
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -59,6 +62,7 @@ class Workers:
         limits = assignment.limits
         discreet = _discreet(assignment) if assignment.discreet else None
         worker = self._worker("interpreter", InterpreterReply, lambda _: "sm_90")
+        worker.may_skip, worker.max_reply_bytes = True, MAX_OUTPUT_BYTES
         self.interpreter = Interpreter(worker, limits, discreet)
 
     def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:

@@ -45,7 +45,7 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
                     counters.give_up(str(error))
                     broken = True
     except arenas.OutOfDeviceMemory as error:
-        raise faults.memory_fault(error) from error
+        raise faults.memory_fault(error, request.plan) from error
     except driver.CudaError as error:
         raise faults.driver_fault(error) from error
     return msgspec.structs.replace(_by_ncu(request, blobs, steps, chosen, counters), ends=broken)

@@ -189,6 +189,21 @@ def module_function(module: Any, name: str, *, shared_bytes: int, num_ctas: int)
     return function
 
 
+def parameter_sizes(function: Any) -> list[int]:
+    """Bytes of each parameter of a kernel, in order; empty where the driver cannot tell (before CUDA 12.4)."""
+    sizes: list[int] = []
+    ask = getattr(driver, "cuFuncGetParamInfo", None)
+    while ask is not None:
+        try:
+            status, _, size = ask(function, len(sizes))
+        except (RuntimeError, TypeError):  # a driver older than its bindings
+            return []
+        if int(status) != 0:
+            break
+        sizes.append(int(size))
+    return sizes
+
+
 def launch(
     function: Any,
     grid: tuple[int, int, int],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tritonkata.launcher.arena import OutOfDeviceMemory
 from tritonkata.launcher.driver import OUT_OF_MEMORY, CudaError
 from tritonkata.model.faults import Fault
+from tritonkata.model.plan import LaunchPlan
 
 _ILLEGAL_ADDRESS = 700
 _KERNEL_FAULTS: dict[int, str] = {
@@ -24,6 +27,7 @@ _LAUNCH_REFUSALS: dict[int, str] = {
 }
 # Loading runs nothing of the kernel, so whatever else goes wrong there is the cubin: memory, a driver
 # that is not there, a device or a context that is gone.
+_ENOUGH_TO_LOAD = 1 << 30
 _NOT_THE_CUBIN = frozenset({2, 3, 4, 46, 100, 101, 201, 214, 219, 220, 226, 700, 702, 709, 719, 802, 803, 804})
 
 
@@ -41,9 +45,11 @@ def refuses_launch(error: CudaError) -> bool:
     return error.call.startswith("cuLaunch") and error.code in _LAUNCH_REFUSALS
 
 
-def load_fault(kernel: str, error: CudaError) -> ReplayFault:
-    """The driver does not load a cubin."""
-    if error.code in _NOT_THE_CUBIN:
+def load_fault(kernel: str, error: CudaError, free_bytes: int = 0) -> ReplayFault:
+    """The driver does not load a cubin. `free_bytes` of GPU memory were free when it tried."""
+    # A broken cubin can make the driver ask for any amount.
+    hungry = error.code == OUT_OF_MEMORY and free_bytes > _ENOUGH_TO_LOAD
+    if error.code in _NOT_THE_CUBIN and not hungry:
         return driver_fault(error)
     message = f"the driver refuses this kernel, {kernel}: {error.name}"
     advice = "It was compiled for another GPU, or asks for more than this one has: try fewer warps or a smaller block."
@@ -66,11 +72,28 @@ def kernel_fault(kernel: str, error: CudaError) -> ReplayFault:
     return driver_fault(error)
 
 
-def memory_fault(error: OutOfDeviceMemory) -> ReplayFault:
-    """The card has too little free memory for the buffers of this case."""
-    message = f"this case needs {error.asked_bytes} bytes of GPU memory, {error.free_bytes} are free"
+def memory_fault(
+    error: OutOfDeviceMemory, plan: LaunchPlan | None = None, copies: int = 1, beside: int = 0
+) -> ReplayFault:
+    """There is too little free memory: for this case, or for what the submission allocates besides.
+
+    `copies` is how often the launcher holds inputs and outputs at once, `beside` the bytes of its own buffers.
+    Without a plan it needs all of it for itself.
+    """
+    needed = error.asked_bytes if plan is None else copies * _case_bytes(plan) + beside
+    if plan is not None and needed <= error.free_bytes:
+        message = f"the call asks for {error.asked_bytes} bytes of GPU memory, {error.free_bytes} are free"
+        advice = f"Inputs and results take {_case_bytes(plan)} bytes; allocate less besides them."
+        return ReplayFault(Fault("runtime_error", "kernel", message, error="CUDA_ERROR_OUT_OF_MEMORY", advice=advice))
+    message = f"this case needs {needed} bytes of GPU memory, {error.free_bytes} are free"
     advice = "Close other programs that use the GPU, or run on a card with more memory."
     return ReplayFault(Fault("skipped", "kernel", message, error="CUDA_ERROR_OUT_OF_MEMORY", advice=advice))
+
+
+def arguments_fault(kernel: str, given: Sequence[int], taken: Sequence[int]) -> ReplayFault:
+    """A launch whose arguments do not hold what the kernel reads. Triton makes no such launch."""
+    message = f"the launch of {kernel} gives {sum(given)} bytes of arguments, and the kernel takes {sum(taken)}"
+    return ReplayFault(Fault("runtime_error", "kernel", message, advice="Launch kernels through Triton alone."))
 
 
 def driver_fault(error: CudaError) -> ReplayFault:
@@ -83,6 +106,12 @@ def driver_fault(error: CudaError) -> ReplayFault:
 def request_fault(message: str) -> ReplayFault:
     """The request itself does not fit together; the controller made it."""
     return ReplayFault(Fault("grader_error", "protocol", message))
+
+
+def _case_bytes(plan: LaunchPlan) -> int:
+    """Bytes of the inputs' storages and of the results, without anything that a submission allocates besides."""
+    inputs = sum(buffer.nbytes for buffer in plan.buffers[: plan.n_inputs])
+    return inputs + sum(view.spec.elements * view.spec.itemsize for view in plan.outputs)
 
 
 def _illegal_address(kernel: str, error: CudaError) -> Fault:

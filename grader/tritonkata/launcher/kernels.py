@@ -9,7 +9,7 @@ from typing import Any
 
 from tritonkata.launcher import driver, faults
 from tritonkata.launcher.arena import Arena
-from tritonkata.launcher.parameters import pack
+from tritonkata.launcher.parameters import covers, pack
 from tritonkata.model.plan import Kernel, Launch
 
 WARP_SIZE = 32
@@ -22,6 +22,7 @@ class LoadedKernel:
     kernel: Kernel
     function: Any
     attributes: Sequence[Any]
+    parameter_sizes: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,12 @@ def launch(loaded_kernel: LoadedKernel, step: Launch, arena: Arena, scratch: Scr
 
     Raises:
         CudaError: the driver turned it down.
+        ReplayFault: the arguments are fewer or smaller than what the kernel takes: the driver would read past them.
     """
     kernel = loaded_kernel.kernel
     parameters = pack(step.arguments, arena, scratch.addresses(kernel, arena))
+    if not covers(parameters.sizes, loaded_kernel.parameter_sizes):
+        raise faults.arguments_fault(kernel.name, parameters.sizes, loaded_kernel.parameter_sizes)
     x, y, z = step.grid
     driver.launch(
         loaded_kernel.function,
@@ -83,11 +87,17 @@ def _load(kernel: Kernel, modules: dict[bytes, Any]) -> LoadedKernel:
             modules[kernel.cubin], kernel.name, shared_bytes=kernel.shared_bytes, num_ctas=kernel.num_ctas
         )
     except driver.CudaError as error:
-        raise faults.load_fault(kernel.name, error) from error
+        raise faults.load_fault(kernel.name, error, _free_bytes()) from error
     attributes = driver.launch_attributes(
         num_ctas=kernel.num_ctas, cooperative=kernel.cooperative, programmatic=kernel.programmatic_launch
     )
-    return LoadedKernel(kernel, function, attributes)
+    return LoadedKernel(kernel, function, attributes, driver.parameter_sizes(function))
+
+
+def _free_bytes() -> int:
+    with suppress(driver.CudaError):
+        return driver.free_memory()
+    return 0
 
 
 def _scratch_address(arena: Arena, slot: int | None, asked_bytes: int) -> int:

@@ -42,6 +42,16 @@ class Parameters:
         """Address of the array of pointers; valid as long as this object lives."""
         return ctypes.addressof(self.pointers)
 
+    @property
+    def sizes(self) -> list[int]:
+        """Bytes of each parameter."""
+        return [ctypes.sizeof(cell) for cell in self.cells]
+
+
+def covers(given: Sequence[int], taken: Sequence[int]) -> bool:
+    """Whether arguments of these sizes hold every byte that a kernel with such parameters reads."""
+    return len(given) >= len(taken) and all(ours >= theirs for ours, theirs in zip(given, taken, strict=False))
+
 
 def pack(arguments: Sequence[Pointer | Scalar], arena: Arena, scratch: tuple[int, int]) -> Parameters:
     """Parameters of a Triton kernel: the user's, then the addresses of the two scratch buffers (0 where not used)."""

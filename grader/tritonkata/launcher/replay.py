@@ -45,7 +45,7 @@ def replay(request: Replay, blobs: Sequence[Any]) -> tuple[Replayed, Storages]:
         with opened(request.plan, request.arguments, blobs) as session:
             return _replay(session, request.poisons)
     except arenas.OutOfDeviceMemory as error:
-        raise faults.memory_fault(error) from error
+        raise faults.memory_fault(error, request.plan) from error
     except driver.CudaError as error:
         raise faults.driver_fault(error) from error
 

@@ -63,7 +63,9 @@ def time_plan(request: Time, blobs: Sequence[Any], device: Any) -> tuple[Timed, 
             sessions = [with_arguments(session, *pair) for pair in zip(request.cases, sets, strict=True)]
             return _timed(request, sessions, bench)
     except arenas.OutOfDeviceMemory as error:
-        raise faults.memory_fault(error) from error
+        copies = 1 + 2 * len(request.cases)
+        beside = request.copy_bytes + (1 << 30)  # the L2's flush among them
+        raise faults.memory_fault(error, request.plan, copies, beside) from error
     except driver.CudaError as error:
         raise faults.driver_fault(error) from error
 

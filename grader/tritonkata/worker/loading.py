@@ -115,7 +115,7 @@ def fault_of(error: BaseException, path: Path, phase: Phase) -> Fault:
         own = cause.filename is None or Path(cause.filename) == path
         return Fault("compile_error", phase, one_line(message), type(cause).__name__, cause.lineno if own else line)
     message, advice = _explain(cause, phase)
-    return Fault("runtime_error", phase, one_line(message), type(cause).__name__[:200], line, advice=advice)
+    return Fault("runtime_error", phase, one_line(message), one_line(type(cause).__name__)[:200], line, advice=advice)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -235,7 +235,8 @@ def view_of(tensor: StandIn, operation: str) -> View:
         dtype=dtype,  # type: ignore[arg-type]  # a key of the same table
         shape=tuple(meta.shape),
         strides=meta.stride(),
-        offset=int(meta.storage_offset()),
+        # torch gives the second half of nothing an offset beyond the end of nothing.
+        offset=int(meta.storage_offset()) if meta.numel() else 0,
         storage_elements=tensor.home.nbytes // meta.element_size(),
     )
     return View(StandIn.memory.current().buffer_of(tensor.home), spec)
