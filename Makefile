@@ -10,13 +10,14 @@ READY := $(VENV)/.ready
 READY_OLDEST := $(OLDEST)/.ready
 SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
 
-.PHONY: help setup demo test test-current test-oldest test-all test-gpu verify lint bench verdicts clean
+.PHONY: help setup demo test test-current test-oldest test-slow test-all test-gpu verify lint bench verdicts clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      grade a skeleton, a wrong kernel and a right one"
 	@echo "make test      linters and tests, and the contract tests on the oldest supported Triton"
-	@echo "make test-all  the same, the author's gate with mutants, and the tests on the GPU where there is one"
+	@echo "make test-all  the same, all slow tests (every attack, every right kernel), the author's gate with mutants,"
+	@echo "               and the tests on the GPU where there is one"
 	@echo "make verify    the author's gate over all katas, as a matrix, with mutants of each solution"
 	@echo "make lint      ruff and mypy alone"
 	@echo "make bench     what a check costs against a bare run"
@@ -39,12 +40,15 @@ demo: $(READY)
 test: lint test-current test-oldest
 
 test-current: $(READY)
-	$(VENV)/bin/python -m pytest -n $(WORKERS) -m "not gpu" tests
+	$(VENV)/bin/python -m pytest -n $(WORKERS) -m "not gpu and not slow" tests
+
+test-slow: $(READY)
+	$(VENV)/bin/python -m pytest -n $(WORKERS) -m "slow and not gpu" tests
 
 test-oldest: $(READY_OLDEST)
-	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu" tests/tracer tests/interpreter
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu and not slow" tests/tracer tests/interpreter
 
-test-all: test verify test-gpu
+test-all: test test-slow verify test-gpu
 
 verify: $(READY)
 	$(VENV)/bin/kata verify --jobs $(WORKERS) --mutants $(MUTANTS)

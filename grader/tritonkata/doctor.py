@@ -20,6 +20,7 @@ from typing import Any, Literal
 import msgspec
 
 from tritonkata import __version__
+from tritonkata.boundary import cgroup
 from tritonkata.launcher.traffic.comparison import Comparison
 
 Status = Literal["ok", "warn", "fail", "absent"]
@@ -70,6 +71,7 @@ def examine() -> Health:
         *libraries,
         pair,
         _sandbox_finding(),
+        Finding("control groups", "ok", cgroup.description()),
         gpu,
         cupti_finding(answers["cupti"], has_gpu=gpu.status == "ok"),
         profiling_finding(_read(_DRIVER_PARAMETERS), privileged=_may_profile()),
