@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tritonkata.bulk.one import graded, spoilt
 from tritonkata.crew.crew import Crew, Job, NoGpuLeft, open_crew
@@ -13,11 +13,6 @@ from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
-
-WAITING_A_PROCESS = 2
-"""Submissions that are read ahead for each process; the others stay in the gradebook."""
-
-_REPEATABLE = 64
 
 
 @dataclass(frozen=True)
@@ -53,28 +48,30 @@ def grade_pending(
         NoGpuLeft: every GPU was set aside.
     """
     with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
-        yield from _outcomes(book, run, kata, crew, WAITING_A_PROCESS * workforce.jobs, stopping)
+        yield from _outcomes(book, run, kata, crew, workforce.jobs, stopping)
 
 
 def _outcomes(
-    book: Gradebook, run: Run, kata: Kata, crew: Crew, most: int, stopping: Callable[[], bool]
+    book: Gradebook, run: Run, kata: Kata, crew: Crew, jobs: int, stopping: Callable[[], bool]
 ) -> Iterator[Outcome]:
     waiting = iter(book.pending(run))
-    given: dict[Job[Report], Pending] = {}
-    lately: deque[tuple[Job[Report], Pending]] = deque(maxlen=_REPEATABLE)
-    while True:
-        while crew.outstanding < most and not stopping() and (one := next(waiting, None)) is not None:
+    # The crew holds a job for as long as it may still answer it, or answer it again.
+    given: WeakKeyDictionary[Job[Report], Pending] = WeakKeyDictionary()
+
+    def give_out() -> None:
+        # No more than there are processes: what is given out is finished, also when the command is to stop.
+        while crew.outstanding < jobs and not stopping() and (one := next(waiting, None)) is not None:
             given[crew.submit(graded, kata, run, one)] = one
-        if not crew.outstanding:
-            return
+
+    give_out()
+    while crew.outstanding:
         job = crew.completed()
-        known = given.pop(job, None) or next((one for other, one in lately if other is job), None)
-        if known is None:
-            continue
-        lately.append((job, known))
-        report = _report_of(job, kata, run, known)
-        book.put_report(known.id, run, report)
-        yield Outcome(known, report)
+        # Before the report is kept, so that no process waits for the disk.
+        give_out()
+        one = given[job]
+        report = _report_of(job, kata, run, one)
+        book.put_report(one.id, run, report)
+        yield Outcome(one, report)
 
 
 def _report_of(job: Job[Report], kata: Kata, run: Run, one: Pending) -> Report:

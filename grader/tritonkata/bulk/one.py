@@ -45,6 +45,9 @@ def graded(kata: Kata, run: Run, one: Pending) -> Report:
         )
     if report.max_score == 0 and report.verdict in ("error", "grader_error"):
         report = msgspec.structs.replace(report, max_score=_points(kata, engine))
+    if not run.settings.sandbox and not report.notes:
+        # Where an engine ran it has said so itself.
+        report = msgspec.structs.replace(report, notes=("no sandbox, only process limits; this file was not run",))
     submission = Submission(report.submission.path, report.submission.sha256, one.student)
     return msgspec.structs.replace(report, submission=submission)
 

@@ -27,6 +27,8 @@ _COMMANDS = {
     "grade": "tritonkata.cli.grade:grade",
     "regrade": "tritonkata.cli.regrade:regrade",
     "override": "tritonkata.cli.regrade:override",
+    "report": "tritonkata.cli.report:report",
+    "similar": "tritonkata.cli.similar:similar",
     "export": "tritonkata.cli.export:export",
     "feedback": "tritonkata.cli.export:feedback",
     "package": "tritonkata.cli.package:package",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -87,6 +88,8 @@ def override(
 
     if (score is None) == (not remove):
         raise Problem("say either --score N or --remove")
+    if score is not None and not math.isfinite(score):
+        raise Problem(f"--score {score:g}: is no finite number; give the points that count")
     with opened(out) as book:
         kata = kata_of(book, slug)
         decision = None if score is None else Override(score, reason, author, now())

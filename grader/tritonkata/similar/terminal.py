@@ -52,9 +52,9 @@ def closing_lines(comparison: Comparison) -> tuple[str, ...]:
         f"{counted[:1].upper()}{counted[1:]} of different students from {least} on, among "
         f"{plural(comparison.compared, 'submission')}{short}.{hidden}",
         CAUTION,
-        "The share is of the shorter file's fingerprints. Names, literals, comments and order do not count, nor does "
-        f"what the skeleton has or more than {COMMON_SHARE:.0%} of the class (and more than {COMMON_AT_LEAST} files); "
-        "files that differ in nothing else count as one of the class.",
+        "The share is of the shorter file's fingerprints. Names, literals, comments and the order of functions do not "
+        f"count, nor does what the skeleton has or what more than {100 * COMMON_SHARE:g} % of the class has (and more "
+        f"than {COMMON_AT_LEAST} files); files that differ in nothing else are one there.",
     )
 
 

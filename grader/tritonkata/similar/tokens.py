@@ -47,8 +47,10 @@ def stream_of(source: str) -> Stream:
 def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
     """Tokens up to the first error; a formatted string is one of them on every version."""
     depth = 0
+    # Some versions fail on these two in ways of their own: a null character ends Python, a lone surrogate is no text.
+    readable = source.partition("\0")[0].encode("utf-8", errors="replace").decode("utf-8")
     try:
-        for one in tokenize.generate_tokens(io.StringIO(source).readline):
+        for one in tokenize.generate_tokens(io.StringIO(readable).readline):
             depth += one.type in _OPENS
             if depth == 0:
                 yield one
