@@ -45,7 +45,7 @@ def grade_pending(
 
     Raises:
         GradebookProblem: a report cannot be kept; those before are.
-        NoGpuLeft: every GPU was set aside.
+        NoGpuLeft: every GPU was set aside. What was graded on the last one is a fault of the grader by then.
     """
     with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
         yield from _outcomes(book, run, kata, crew, workforce.jobs, stopping)
@@ -58,28 +58,43 @@ def _outcomes(
     # The crew holds a job for as long as it may still answer it, or answer it again.
     given: WeakKeyDictionary[Job[Report], Pending] = WeakKeyDictionary()
 
+    lost: NoGpuLeft | None = None
+
     def give_out() -> None:
         # No more than there are processes: what is given out is finished, also when the command is to stop.
-        while crew.outstanding < jobs and not stopping() and (one := next(waiting, None)) is not None:
+        while lost is None and crew.outstanding < jobs and not stopping() and (one := next(waiting, None)) is not None:
             given[crew.submit(graded, kata, run, one)] = one
 
     give_out()
     while crew.outstanding:
         job = crew.completed()
+        lost = lost or _lost(job)
         # Before the report is kept, so that no process waits for the disk.
         give_out()
         one = given[job]
         report = _report_of(job, kata, run, one)
         book.put_report(one.id, run, report)
         yield Outcome(one, report)
+    if lost is not None:
+        raise lost
+
+
+def _lost(job: Job[Report]) -> NoGpuLeft | None:
+    """Why there is no GPU left, if that is the answer."""
+    try:
+        job.result()
+    except NoGpuLeft as error:
+        return error
+    except Exception:
+        return None
+    return None
 
 
 def _report_of(job: Job[Report], kata: Kata, run: Run, one: Pending) -> Report:
     """The report; one that says so where the grader failed on this submission, so that the others go on."""
     try:
         return job.result()
-    except NoGpuLeft:
-        raise
     except Exception as error:
         what = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
-        return spoilt(kata, run, one, f"{what}; run `kata verify {kata.slug}`, then the same command again")
+        look = "kata doctor" if isinstance(error, NoGpuLeft) else f"kata verify {kata.slug}"
+        return spoilt(kata, run, one, f"{what}; run `{look}`, then the same command again")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +74,24 @@ def render(names: list[str], context: Mapping[str, Any], own: Path | None = None
 def mistake_summary(mistakes: Path, diagnosis: str | None) -> str:
     """The first docstring line of the wrong model called `diagnosis`, or nothing."""
     try:
+        changed = mistakes.stat().st_mtime_ns
+    except OSError:
+        return ""
+    return _summaries(mistakes, changed).get(diagnosis or "", "")
+
+
+@lru_cache(maxsize=32)
+def _summaries(mistakes: Path, changed: int) -> dict[str, str]:  # noqa: ARG001 - a file that changed is read again
+    """The first docstring line of every wrong model, by name."""
+    try:
         tree = ast.parse(mistakes.read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return ""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == diagnosis:
-            return (ast.get_docstring(node) or "").partition("\n")[0].strip()
-    return ""
+        return {}
+    return {
+        node.name: (ast.get_docstring(node) or "").partition("\n")[0].strip()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
 
 
 @cache
