@@ -10,12 +10,12 @@ READY := $(VENV)/.ready
 READY_OLDEST := $(OLDEST)/.ready
 SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
 
-.PHONY: help setup demo test test-current test-oldest test-slow test-all test-gpu verify lint bench verdicts clean
+.PHONY: help setup demo test test-current test-oldest test-slow test-all test-gpu gate verify lint bench verdicts clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      grade a skeleton, a wrong kernel and a right one"
-	@echo "make test      linters and tests, and the contract tests on the oldest supported Triton"
+	@echo "make test      linters, the author's gate, tests, and the contract tests on the oldest supported Triton"
 	@echo "make test-all  the same, all slow tests (every attack, every right kernel), the author's gate with mutants,"
 	@echo "               and the tests on the GPU where there is one"
 	@echo "make verify    the author's gate over all katas, as a matrix, with mutants of each solution"
@@ -37,7 +37,7 @@ $(READY_OLDEST): $(SETUP_FILES) constraints-oldest.txt
 demo: $(READY)
 	@$(VENV)/bin/python scripts/demo.py
 
-test: lint test-current test-oldest
+test: lint gate test-current test-oldest
 
 test-current: $(READY)
 	$(VENV)/bin/python -m pytest -n $(WORKERS) -m "not gpu and not slow" tests
@@ -49,6 +49,9 @@ test-oldest: $(READY_OLDEST)
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu and not slow" tests/tracer tests/interpreter
 
 test-all: test test-slow verify test-gpu
+
+gate: $(READY)
+	$(VENV)/bin/kata verify --jobs $(WORKERS)
 
 verify: $(READY)
 	$(VENV)/bin/kata verify --jobs $(WORKERS) --mutants $(MUTANTS)

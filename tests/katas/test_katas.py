@@ -1,6 +1,6 @@
 """The author's gate over the built-in course, spread over the workers of pytest-xdist.
 
-Every file is graded once, by whichever test asks first, and the result is shared between the workers.
+`make test` runs the same as `kata verify`, which prints the matrix; here each file is a test of its own. Every file is graded once, by whichever test asks first, and the result is shared between the workers.
 """
 
 from __future__ import annotations
@@ -69,12 +69,14 @@ def test_the_files_are_in_order(kata: Kata) -> None:
     assert problems_of(kata) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kata", "role", "path"), EXAMPLES, ids=map(named, EXAMPLES))
 def test_a_file_gets_what_its_role_promises(graded: Graded, kata: Kata, role: Role, path: Path) -> None:
     example = graded(kata, role, path)
     assert example.problem == "", example.verdicts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kata", COURSE.katas, ids=COURSE.slugs)
 def test_every_promise_of_the_kata_is_kept(graded: Graded, kata: Kata) -> None:
     """Last, when there is little left to grade: this looks at all examples of a kata together."""
