@@ -1,6 +1,7 @@
 """The author's gate over the built-in course, spread over the workers of pytest-xdist.
 
-`make test` runs the same as `kata verify`, which prints the matrix; here each file is a test of its own. Every file is graded once, by whichever test asks first, and the result is shared between the workers.
+`make test` runs the same as `kata verify`, which prints the matrix; here each file is a test of its own. Every file is
+graded once, by whichever test asks first, and the result is shared between the workers.
 """
 
 from __future__ import annotations
