@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import warnings
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ READING = "read"
 """The operation named by the fault of what cannot be read as a file at all."""
 
 _BOM = b"\xef\xbb\xbf"
+_COMPILE_SECONDS = 30.0
 
 
 class SubmissionFile(msgspec.Struct, frozen=True):
@@ -144,24 +146,39 @@ def _refuse_what_is_no_text(file: SubmissionFile) -> None:
         ) from error
 
 
+class _NotCompiled(msgspec.Struct):
+    """What the compiling process says; without an error it is content."""
+
+    error: str = ""
+    message: str = ""
+    line: int | None = None
+    syntax: bool = False
+
+
 def _refuse_what_does_not_compile(file: SubmissionFile) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(file.source, readable(file.path.name), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise _syntax_problem(file, error) from error
-    except (ValueError, OverflowError, RecursionError, MemoryError) as error:
-        raise _compile_problem(
-            file, f"Python cannot compile it: {str(error) or 'it is nested too deeply'}", type(error).__name__
-        ) from error
-
-
-def _syntax_problem(file: SubmissionFile, error: SyntaxError) -> SubmissionProblem:
+    found = _compiled_apart(file)
+    if not found.error:
+        return
+    if not found.syntax:
+        told = found.message or "it is nested too deeply"
+        raise _compile_problem(file, f"Python cannot compile it: {told}", found.error)
     # The learner's own line is shown from `line` and the source, so it is not repeated here.
-    line = error.lineno if error.lineno and error.lineno > 0 else None
+    line = found.line if found.line and found.line > 0 else None
     place = f", line {line}" if line else ""
-    return _compile_problem(file, f"{type(error).__name__}{place}: {error.msg}", type(error).__name__, line)
+    raise _compile_problem(file, f"{found.error}{place}: {found.message}", found.error, line)
+
+
+def _compiled_apart(file: SubmissionFile) -> _NotCompiled:
+    """The answer of a process with little time and memory: compiling can take without end of both."""
+    script = Path(__file__).parent / "worker" / "syntax.py"
+    command = [sys.executable, "-I", "-S", str(script), readable(file.path.name)]
+    try:
+        done = subprocess.run(
+            command, input=file.source, capture_output=True, timeout=_COMPILE_SECONDS, check=False, cwd="/"
+        )
+        return msgspec.json.decode(done.stdout, type=_NotCompiled)
+    except (subprocess.TimeoutExpired, msgspec.DecodeError):
+        return _NotCompiled("TimeoutError", "it takes too long, or too much memory; make it smaller and less nested")
 
 
 def _compile_problem(file: SubmissionFile, message: str, error: str, line: int | None = None) -> SubmissionProblem:

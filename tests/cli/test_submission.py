@@ -114,3 +114,27 @@ def test_what_is_no_file_is_refused_at_once(
         read_submission(path)
     assert caught.value.file is None
     assert caught.value.fault.advice
+
+
+def nested_finally(levels: int) -> bytes:
+    """Each level doubles the code that the compiler makes."""
+    lines = ["def f():"]
+    lines += [
+        f"{' ' * (level + 1)}try:\n{' ' * (level + 2)}pass\n{' ' * (level + 1)}finally:" for level in range(levels)
+    ]
+    return "\n".join([*lines, " " * (levels + 2) + "pass", ""]).encode()
+
+
+@pytest.mark.parametrize("source", [nested_finally(19), b"(" * 300 + b")" * 300, b"-" * 200_000 + b"1"])
+def test_what_the_compiler_cannot_manage_ends_soon_and_has_a_verdict(tmp_path: Path, source: bytes) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_bytes(source)
+    with pytest.raises(SubmissionProblem) as caught:
+        read_submission(path)
+    assert caught.value.fault.verdict == "compile_error"
+
+
+def test_some_nesting_is_no_problem(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_bytes(nested_finally(6) + b"x = " + b"(" * 40 + b"1" + b")" * 40 + b"\n")
+    assert read_submission(path).source
