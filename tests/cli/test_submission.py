@@ -125,7 +125,7 @@ def nested_finally(levels: int) -> bytes:
     return "\n".join([*lines, " " * (levels + 2) + "pass", ""]).encode()
 
 
-@pytest.mark.parametrize("source", [nested_finally(19), b"(" * 300 + b")" * 300, b"-" * 200_000 + b"1"])
+@pytest.mark.parametrize("source", [nested_finally(19) * 8, b"(" * 300 + b")" * 300, b"-" * 200_000 + b"1"])
 def test_what_the_compiler_cannot_manage_ends_soon_and_has_a_verdict(tmp_path: Path, source: bytes) -> None:
     path = tmp_path / "kernel.py"
     path.write_bytes(source)
