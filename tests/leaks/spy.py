@@ -22,7 +22,7 @@ def look(data):
 
 
 def look_at_files():
-    for top in ("/tmp", "/etc", "/home", "/root", "/work", "/var", "/run", "/dev/shm", os.getcwd(), *sys.path):
+    for top in ("/tmp", "/etc", "/home", "/root", "/srv", "/opt", "/var", "/run", "/dev/shm", os.getcwd(), *sys.path):
         for folder, folders, names in os.walk(top):
             folders[:] = [name for name in folders if name not in ("torch", "triton", "numpy", "sympy", "nvidia")]
             for name in (*names, *folders):

@@ -33,9 +33,7 @@ def _count(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.argument("slugs", metavar="[SLUG]...", nargs=-1, shell_complete=KataType().shell_complete)
 @click.option("--engine", type=click.Choice(["interpreter", "gpu", "auto"]), default="interpreter", show_default=True)
 @click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), default=20, show_default=True, help="The secret seed.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), help="Files graded at once (default: the cores, at most 8; GPU: 1)."
-)
+@click.option("--jobs", type=click.IntRange(1, 64), help="Files graded at once (default: the cores, at most 8).")
 @click.option(
     "--mutants",
     metavar="N|all",
@@ -65,7 +63,8 @@ def verify(
     wanted = _wanted(course, slugs)
     from tritonkata.authoring.gate import Plan
 
-    default = min(_MOST_JOBS, os.cpu_count() or 1) if engine == "interpreter" else 1
+    # On a GPU they take turns on one launcher.
+    default = min(_MOST_JOBS, os.cpu_count() or 1)
     found = _verified(course, wanted, Plan(engine, seed, jobs or default, mutants), as_json=as_json)
     sys.stdout.flush()
     ctx.exit(EXIT_PASSED if found.passes else EXIT_USAGE if found.damaged else EXIT_FAILED)
