@@ -181,3 +181,12 @@ def test_the_last_run_stays_when_all_its_reports_were_put_aside(book: Gradebook)
     grade_all(book, second)
     book.forget(KATA, ["ann"], None, None)
     assert book.last_run(KATA) == second
+
+
+def test_one_who_is_graded_again_after_the_kata_changed_leaves_the_others_alone(book: Gradebook) -> None:
+    take_in(book, handed_in("ann"), handed_in("ben"))
+    grade_all(book, run_of(book))
+    changed = run_of(book, settings=msgspec.structs.replace(SETTINGS, course="another"))
+    book.forget(KATA, ["ann"], None, None)
+    assert [one.student for one in book.pending(changed, stale=False)] == ["ann"]
+    assert waiting(book, changed) == ["ann", "ben"]

@@ -37,24 +37,31 @@ def grade_pending(
     kata: Kata,
     workforce: Workforce,
     *,
+    stale: bool = True,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Outcome]:
     """Grade what has no report of this run yet, each report kept before it is given.
 
-    Once `stopping` is true, what is being graded is finished and nothing more begun.
+    Without `stale` only what has no report at all. Once `stopping` is true, what is being graded is finished and
+    nothing more begun.
 
     Raises:
         GradebookProblem: a report cannot be kept; those before are.
         NoGpuLeft: every GPU was set aside. What was graded on the last one is a fault of the grader by then.
     """
     with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
-        yield from _outcomes(book, run, kata, crew, workforce.jobs, stopping)
+        yield from _outcomes(book, run, kata, crew, workforce.jobs, book.pending(run, stale=stale), stopping)
 
 
 def _outcomes(
-    book: Gradebook, run: Run, kata: Kata, crew: Crew, jobs: int, stopping: Callable[[], bool]
+    book: Gradebook,
+    run: Run,
+    kata: Kata,
+    crew: Crew,
+    jobs: int,
+    waiting: Iterator[Pending],
+    stopping: Callable[[], bool],
 ) -> Iterator[Outcome]:
-    waiting = iter(book.pending(run))
     # The crew holds a job for as long as it may still answer it, or answer it again.
     given: WeakKeyDictionary[Job[Report], Pending] = WeakKeyDictionary()
 

@@ -75,22 +75,23 @@ def grade_all(
     *,
     quiet: bool,
     lines: bool,
+    stale: bool = True,
 ) -> int:
     """Grade what is pending, show how it goes, and sum it up; the exit code.
 
-    `force` is this machine's, or the address of a cluster. Ctrl-C once: what is being graded is finished. Twice: it
-    is dropped, and graded by the next run.
+    Without `stale`, reports of other runs stay. `force` is this machine's, or the address of a cluster. Ctrl-C once:
+    what is being graded is finished. Twice: it is dropped, and graded by the next run.
     """
     from tritonkata.bulk.cluster import grade_on_cluster
     from tritonkata.bulk.grading import grade_pending
 
-    pending = sum(1 for _ in book.pending(run))
+    pending = sum(1 for _ in book.pending(run, stale=stale))
     already = book.count(kata.slug) - pending
     with _stopping() as stopping, _progress(pending, quiet=quiet or lines) as advance:
         outcomes = (
             grade_on_cluster(book, run, kata, force, stopping=stopping)
             if isinstance(force, str)
-            else grade_pending(book, run, kata, force, stopping=stopping)
+            else grade_pending(book, run, kata, force, stale=stale, stopping=stopping)
         )
         for outcome in outcomes:
             advance(outcome)
@@ -99,7 +100,7 @@ def grade_all(
         stopped = stopping()
     if not lines:
         _sum_up(book, run, kata, already, pending, quiet=quiet)
-    left = sum(1 for _ in book.pending(run))
+    left = sum(1 for _ in book.pending(run, stale=stale))
     if stopped and left:
         click.echo(f"Stopped: {left} are left; the same command goes on with them.", err=True)
         return 128 + signal.SIGINT

@@ -67,7 +67,8 @@ def regrade(
         count = book.forget(kata.slug, students or None, verdict, diagnosis)
         if not count and not quiet:
             click.echo("No graded submission fits; whatever has no report yet is graded.", err=True)
-        code = grading.grade_all(book, run, kata, grading.workforce(engine, jobs), quiet=quiet, lines=lines)
+        force = grading.workforce(engine, jobs)
+        code = grading.grade_all(book, run, kata, force, quiet=quiet, lines=lines, stale=everyone)
     ctx.exit(code)
 
 

@@ -117,15 +117,18 @@ class Gradebook:
             ),
         )
 
-    def pending(self, run: Run) -> Iterator[Pending]:
-        """Submissions without a report of this run, or with one that a fault of the grader spoilt."""
+    def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
+        """Submissions without a report of this run, or with one that a fault of the grader spoilt.
+
+        Without `stale` a report of another run is as good as one of this.
+        """
         wanted = (
             "SELECT submission.id FROM submission LEFT JOIN report ON report.submission = submission.id"
             " WHERE kata = ? AND present = 1 AND"
-            " (report.run IS NULL OR report.run <> ? OR report.verdict = 'grader_error') ORDER BY submission.id"
+            " (report.run IS NULL OR (? AND report.run <> ?) OR report.verdict = 'grader_error') ORDER BY submission.id"
         )
         with problems(self.path):
-            numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, run.id))]
+            numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, stale, run.id))]
             for number in numbers:
                 sql = "SELECT id, student, file, source, problem FROM submission WHERE id = ?"
                 yield Pending(*self._connection.execute(sql, (number,)).fetchone())
