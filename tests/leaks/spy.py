@@ -24,7 +24,10 @@ def look(data):
 def look_at_files():
     for top in ("/tmp", "/etc", "/home", "/root", "/srv", "/opt", "/var", "/run", "/dev/shm", os.getcwd(), *sys.path):
         for folder, folders, names in os.walk(top):
-            folders[:] = [name for name in folders if name not in ("torch", "triton", "numpy", "sympy", "nvidia")]
+            if folder == os.path.dirname(os.__file__):  # Python's own library, and what is installed below it
+                folders[:], names[:] = ["site-packages"], []
+            elif os.path.basename(folder) == "site-packages":
+                folders[:] = [name for name in folders if "kata" in name]
             for name in (*names, *folders):
                 look(name.encode(errors="replace"))
             for name in names:

@@ -64,7 +64,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     oracle = tmp_path / "course" / "reference/doubled/oracle.py"
     oracle.write_text(oracle.read_text() + f"\nWORD = {words['reference/doubled/oracle.py']!r}\n")
     toml = tmp_path / "course" / "katas/doubled/kata.toml"
-    toml.write_text(toml.read_text().replace("_seconds = ", "_seconds = 6"))  # the spy has much to read
+    toml.write_text(toml.read_text().replace("_seconds = ", "_seconds = 30"))  # the spy has much to read
     words["environment"] = word()
     monkeypatch.setenv("GRADER_WORD", words["environment"])
     return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -15,6 +16,9 @@ from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import GradebookProblem
 
 FILE_NAME = "gradebook.sqlite"
+
+_LOCKED_SECONDS = 30.0
+_PAUSE_SECONDS = 0.01
 
 
 @contextmanager
@@ -39,7 +43,8 @@ def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False)
             f"{folder}: cannot be made: {error.strerror}; choose another folder with --out"
         ) from error
     with problems(path), _alone(path) if grading else nullcontext():
-        connection = _opened(path)
+        with _one_at_a_time(folder):
+            connection = _opened(path)
         try:
             yield Gradebook(path, connection)
         finally:
@@ -47,11 +52,11 @@ def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30.0)
+    connection = sqlite3.connect(path, timeout=_LOCKED_SECONDS)
     try:
         if _is_foreign(connection):
             raise GradebookProblem(f"{path}: is a database of another program; choose another folder with --out")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         migrate(connection)
@@ -71,6 +76,29 @@ def _is_foreign(connection: sqlite3.Connection) -> bool:
     tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
     connection.rollback()
     return application != APPLICATION_ID and tables > 0
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. SQLite does not wait for others here, whatever its timeout is."""
+    deadline = time.monotonic() + _LOCKED_SECONDS
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Nobody else opens a gradebook of this folder meanwhile: several that make one file would starve each other."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
