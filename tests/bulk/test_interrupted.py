@@ -59,6 +59,7 @@ def test_ctrl_c_leaves_the_workers_of_what_is_being_graded_alone(kata: Kata, tmp
     assert list(kata.temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_drops_what_is_being_graded(kata: Kata, tmp_path: Path) -> None:
     gate = Gate(tmp_path)
     kata.course = gate.course
