@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from tritonkata.check import grade
 from tritonkata.courses import load_course
 from tritonkata.crew.member import station
@@ -59,40 +57,3 @@ def copy_courses(root: Path, *, shorter: float = 1.0) -> None:
 def graded(path: Path, slug: str, root: Path, engine: EngineName) -> Report:
     """The report of one file."""
     return grade(kata_of(slug, root), path, engine=engine, seed=SEED, station=station(), discreet=True)
-
-
-def first_of(report: Report) -> tuple[str, str]:
-    """The verdict and the words of the load fault, or of the first check that did not pass."""
-    if report.fault is not None:
-        return report.fault.verdict, report.fault.message
-    for check in report.checks:
-        if check.verdict != "pass":
-            return check.verdict, check.message
-    return "pass", ""
-
-
-def as_expected(attack: Any, engine: str, report: Report) -> bool:
-    """Whether an attack's report is what its table says."""
-    if report.verdict == "grader_error":
-        return False
-    if attack.undefended == engine:
-        return True
-    expected = attack.expected[engine]
-    verdicts = ("fail", "error") if expected.verdict == "any" else (expected.verdict,)
-    return report.verdict in verdicts and first_of(report)[0] in expected.first
-
-
-def lasting(report: Report) -> bytes:
-    """A report without what differs from run to run: times, speed, and what caches made of the traffic."""
-    checks = tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks)
-    traffic = report.traffic
-    if traffic is not None:
-        traffic = msgspec.structs.replace(
-            traffic,
-            traversals=msgspec.structs.replace(traffic.traversals, l2=None, dram=None),
-            bytes=msgspec.structs.replace(traffic.bytes, l2=None, dram=None),
-        )
-    report = msgspec.structs.replace(
-        report, checks=checks, seconds=0.0, started_at="", speed=None, traffic=traffic, traffic_at_full_size=None
-    )
-    return msgspec.json.encode(report)

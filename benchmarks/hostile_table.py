@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from common import RESULTS, environment, save
-from hostile_common import ROOT, as_expected, catalogue, copy_courses, first_of, graded
+from hostile_common import ROOT, catalogue, copy_courses, graded
 from tritonkata.crew.crew import open_crew
 from tritonkata.engine.machine import gpus_for
 from tritonkata.feedback.clean import escape_markdown, one_line
@@ -58,7 +58,7 @@ def run(engine: str, jobs: int, match: str) -> list[dict[str, Any]]:
         begun = [crew.submit(graded, attack.path, attack.kata, Path(folder), engine) for attack in attacks]
         for attack, job in zip(attacks, begun, strict=True):
             report = job.result()
-            verdict, words = first_of(report)
+            verdict, words = catalogue().first_of(report)
             rows.append(
                 {
                     "attack": attack.id,
@@ -71,7 +71,7 @@ def run(engine: str, jobs: int, match: str) -> list[dict[str, Any]]:
                     "words": one_line(words)[:300],
                     "seconds": round(report.seconds, 1),
                     "undefended": attack.undefended == engine,
-                    "as_expected": as_expected(attack, engine, report),
+                    "as_expected": attack.is_met_by(report, engine),
                 }
             )
             if not match:

@@ -24,9 +24,10 @@ from random import Random
 from typing import Any
 
 from common import environment, save
-from hostile_common import HOSTILE, ROOT, as_expected, catalogue, copy_courses, first_of, graded, lasting
+from hostile_common import HOSTILE, ROOT, catalogue, copy_courses, graded
 from tritonkata.crew.crew import Crew, Job, open_crew
 from tritonkata.engine.machine import gpus_for
+from tritonkata.model.report import Report, repeatable
 
 HONEST = [
     ROOT / "tests/course/reference/doubled/solution.py",
@@ -74,7 +75,7 @@ def soak(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     watch = Watch(attacks, options.engine)
     with open_crew(options.jobs, gpus=gpus) as crew:
         alone = {path: crew.submit(graded, path, "doubled", root, options.engine) for path in HONEST}
-        watch.alone = {path: lasting(job.result()) for path, job in alone.items()}
+        watch.alone = {path: repeatable(job.result()) for path, job in alone.items()}
         for _ in alone:
             crew.completed()
         began = time.monotonic()
@@ -104,13 +105,14 @@ class Watch:
     """Takes reports as they come, and notes what is not as it must be."""
 
     def __init__(self, attacks: dict[Path, Any], engine: str) -> None:
-        self.alone: dict[Path, bytes] = {}
+        self.alone: dict[Path, Report] = {}
         self.problems: list[str] = []
         self.verdicts: Counter[str] = Counter()
         self.times: list[float] = []
         self.hostile = 0
         self._attacks = attacks
         self._engine = engine
+        self._first_of = catalogue().first_of
 
     @property
     def done(self) -> int:
@@ -128,10 +130,10 @@ class Watch:
         self.verdicts[report.verdict] += 1
         attack = self._attacks.get(path)
         self.hostile += attack is not None
-        if attack is not None and not as_expected(attack, self._engine, report):
-            self.problems.append(f"{attack.id}: {report.verdict}, {first_of(report)}")
-        if attack is None and lasting(report) != self.alone[path]:
-            self.problems.append(f"{path.relative_to(ROOT)}: another report than alone: {first_of(report)}")
+        if attack is not None and not attack.is_met_by(report, self._engine):
+            self.problems.append(f"{attack.id}: {report.verdict}, {self._first_of(report)}")
+        if attack is None and repeatable(report) != self.alone[path]:
+            self.problems.append(f"{path.relative_to(ROOT)}: another report than alone: {self._first_of(report)}")
 
 
 def feed(crew: Crew, wanted: list[Path], root: Path, options: argparse.Namespace, watch: Watch) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import below
 
 from tritonkata.crew.crew import open_crew
 from tritonkata.engine.client import GraderError
@@ -102,25 +103,6 @@ def test_leaving_by_an_exception_ends_what_runs_and_what_waits() -> None:
         interrupted_while_five_jobs_wait()
     assert multiprocessing.active_children() == []
     assert time.monotonic() - began < 100
-
-
-def below(parent: int) -> set[int]:
-    """All processes below one, those that ended and were not waited for left out."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, number = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            except OSError:
-                continue
-            if state != "Z":
-                parents[int(entry.name)] = int(number)
-    found: set[int] = set()
-    frontier = {parent}
-    while frontier:
-        frontier = {child for child, number in parents.items() if number in frontier} - found
-        found |= frontier
-    return found
 
 
 def command_line(number: int) -> bytes:

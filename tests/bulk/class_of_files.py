@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from processes import below
+
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.model.record import Record
 
@@ -119,25 +121,6 @@ def records(out: Path) -> dict[str, Record]:
     """A gradebook's records by student."""
     with open_gradebook(out) as book:
         return {record.student.id: record for record in book.records("doubled")}
-
-
-def below(parent: int) -> set[int]:
-    """All processes below one, those that ended and were not waited for left out."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, number = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            except OSError:
-                continue
-            if state != "Z":
-                parents[int(entry.name)] = int(number)
-    found: set[int] = set()
-    frontier = {parent}
-    while frontier:
-        frontier = {child for child, number in parents.items() if number in frontier} - found
-        found |= frontier
-    return found
 
 
 def command_line(number: int) -> str:

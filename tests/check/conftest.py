@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from processes import below
 
 from tritonkata.check import grade
 from tritonkata.courses import load_course
@@ -42,26 +43,7 @@ def grade_source(kata: Kata, tmp_path: Path) -> Grade:
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """No process that a test started outlives it."""
-    before = descendants()
+    before = below(os.getpid())
     yield
-    left = descendants() - before
+    left = below(os.getpid()) - before
     assert not left, f"still running: {left}"
-
-
-def descendants() -> set[int]:
-    """Every process below this one."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                parents[int(entry.name)] = int(fields[1])
-    found: set[int] = set()
-    frontier = {os.getpid()}
-    while frontier:
-        frontier = {child for child, parent in parents.items() if parent in frontier} - found
-        found |= frontier
-    return found

@@ -19,7 +19,7 @@ from tritonkata.engine.sharing import GpuSetAside, SharedHost, end_launchers
 from tritonkata.engine.station import Station, open_station
 from tritonkata.engine.workers import Assignment
 from tritonkata.model.course import Kata
-from tritonkata.model.report import Report
+from tritonkata.model.report import Report, repeatable
 
 pytestmark = pytest.mark.gpu
 
@@ -45,18 +45,6 @@ def station(host: SharedHost) -> Iterator[Station]:
         yield opened
 
 
-def lasting(report: Report) -> Report:
-    """A report without what differs from run to run: times, and what caches made of the traffic."""
-    checks = tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks)
-    assert report.traffic is not None
-    requested = msgspec.structs.replace(report.traffic.traversals, l2=None, dram=None)
-    levels = msgspec.structs.replace(report.traffic.bytes, l2=None, dram=None)
-    traffic = msgspec.structs.replace(report.traffic, traversals=requested, bytes=levels)
-    return msgspec.structs.replace(
-        report, checks=checks, seconds=0.0, started_at="", speed=None, traffic=traffic, traffic_at_full_size=None
-    )
-
-
 def graded(kata: Kata, source: str, station: Station, folder: Path) -> Report:
     path = folder / "doubled.py"
     path.write_text(source)
@@ -69,7 +57,7 @@ def test_several_submissions_share_one_launcher(kata: Kata, station: Station, ho
     launcher = (tmp_path / "gpu0.pid").read_text()
     second = graded(kata, source, station, tmp_path)
     assert first.verdict == "pass", first
-    assert lasting(first) == lasting(second)
+    assert repeatable(first) == repeatable(second)
     assert (tmp_path / "gpu0.pid").read_text() == launcher
     assert host.busy_seconds > 0
 
@@ -87,7 +75,7 @@ def test_a_fault_costs_its_own_submission_alone(
     after = graded(kata, source, station, tmp_path)
     assert (tmp_path / "gpu0.pid").read_text() != launcher
     assert not (tmp_path / "gpu0.suspect").exists()
-    assert lasting(before) == lasting(after)
+    assert repeatable(before) == repeatable(after)
 
 
 def test_a_launcher_that_was_killed_is_replaced_and_the_case_repeated(
@@ -96,10 +84,10 @@ def test_a_launcher_that_was_killed_is_replaced_and_the_case_repeated(
     source = kata.solution.read_text()
     before = graded(kata, source, station, tmp_path)
     os.kill(int((tmp_path / "gpu0.pid").read_text()), signal.SIGKILL)
-    assert lasting(graded(kata, source, station, tmp_path)) == lasting(before)
+    assert repeatable(graded(kata, source, station, tmp_path)) == repeatable(before)
     with pytest.raises(AssertionError, match="in the middle"), host.turn():
         raise AssertionError("in the middle")
-    assert lasting(graded(kata, source, station, tmp_path)) == lasting(before)
+    assert repeatable(graded(kata, source, station, tmp_path)) == repeatable(before)
 
 
 def test_a_gpu_that_does_not_get_well_is_set_aside(host: SharedHost, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tritonkata.model.report import Report
+
 HERE = Path(__file__).resolve().parent
 EngineName = Literal["interpreter", "gpu"]
 Ending = Literal["fail", "error", "any"]
@@ -59,6 +61,24 @@ class Attack:
     def id(self) -> str:
         """Group and name."""
         return f"{self.group}/{self.name}"
+
+    def is_met_by(self, report: Report, engine: EngineName) -> bool:
+        """Whether a report is what the table says of this attack."""
+        if report.verdict == "grader_error":
+            return False
+        if self.undefended == engine:
+            return True
+        expected = self.expected[engine]
+        verdicts = ("fail", "error") if expected.verdict == "any" else (expected.verdict,)
+        return report.verdict in verdicts and first_of(report)[0] in expected.first
+
+
+def first_of(report: Report) -> tuple[str, str]:
+    """The verdict and the words of the load fault, or of the first check that did not pass."""
+    if report.fault is not None:
+        return report.fault.verdict, report.fault.message
+    failed = (check for check in report.checks if check.verdict != "pass")
+    return next(((check.verdict, check.message) for check in failed), ("pass", ""))
 
 
 def read_attacks() -> tuple[Attack, ...]:

@@ -8,7 +8,6 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from catalogue import ATTACKS, Attack, EngineName
 from traces import left_behind, snapshot
@@ -17,26 +16,13 @@ from tritonkata.check import grade
 from tritonkata.engine.sharing import SharedHost, end_launchers
 from tritonkata.engine.station import Station, open_station
 from tritonkata.model.course import Kata
-from tritonkata.model.report import Report
+from tritonkata.model.report import Report, repeatable
 
 SEED = 20_250_101
 ENGINES = ["interpreter", pytest.param("gpu", marks=pytest.mark.gpu)]
 DOUBLED = [attack for attack in ATTACKS if attack.kata == "doubled"]
 FIRST_OF_GROUP = {attack.group: attack for attack in reversed(DOUBLED) if attack.fast}
 """The first fast attack of each group."""
-
-
-def lasting(report: Report) -> Report:
-    """A report without what differs from run to run: times, speed, and what caches made of the traffic."""
-    checks = tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks)
-    traffic = report.traffic
-    if traffic is not None:
-        levels = msgspec.structs.replace(traffic.bytes, l2=None, dram=None)
-        traversals = msgspec.structs.replace(traffic.traversals, l2=None, dram=None)
-        traffic = msgspec.structs.replace(traffic, bytes=levels, traversals=traversals)
-    return msgspec.structs.replace(
-        report, checks=checks, seconds=0.0, started_at="", speed=None, traffic=traffic, traffic_at_full_size=None
-    )
 
 
 class Bench:
@@ -51,7 +37,7 @@ class Bench:
 
     def graded(self, path: Path) -> Report:
         """What of a report lasts."""
-        return lasting(grade(self._kata, path, engine=self._engine, seed=SEED, station=self._station))
+        return repeatable(grade(self._kata, path, engine=self._engine, seed=SEED, station=self._station))
 
     def in_turn(self, *words: str | Attack) -> None:
         """Grade these one after another; A and B must get what they got alone."""

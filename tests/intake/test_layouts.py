@@ -45,7 +45,7 @@ def test_plain_has_a_folder_a_file_or_an_archive_for_each_student(tmp_path):
         "ann/safe_softmax.py": b"ann",
         "ann/helper.py": b"x",
         "bo.py": b"bo",
-        "cy/work/mine.py": b"cy",
+        "cy/drafts/mine.py": b"cy",
         "di.zip": zip_bytes({"safe_softmax.py": b"di"}),
         "README.md": b"x",
     }
@@ -75,7 +75,7 @@ def test_canvas_names_carry_student_late_mark_and_attempt(tmp_path):
         "bobo_LATE_4022_901_my kernel (1).py": b"bo",
         "anon_aB3x9_902_safe_softmax.py": b"hidden",
         "LATE_anon_Zz11q_903_safe_softmax.py": b"hidden late",
-        "dadi_4023_904_work.zip": zip_bytes({"work/safe_softmax.py": b"zipped"}),
+        "dadi_4023_904_work.zip": zip_bytes({"drafts/safe_softmax.py": b"zipped"}),
         "eked_4024_text.html": b"<p>",
         "øreøy_4025_905_safe_softmax.py": b"name",
     }
@@ -87,7 +87,7 @@ def test_canvas_names_carry_student_late_mark_and_attempt(tmp_path):
     assert attempts["4022"].late is True
     assert attempts["anon_aB3x9"].student.numbers == {"canvas_anonymous": "aB3x9"}
     assert attempts["anon_Zz11q"].late is True
-    assert attempts["4023"].path == "dadi_4023_904_work.zip/work/safe_softmax.py"
+    assert attempts["4023"].path == "dadi_4023_904_work.zip/drafts/safe_softmax.py"
     assert attempts["4025"].student.name == "øreøy"
     assert left(intake, "eked_4024_text.html").student == Student("4024", "eked", numbers={"canvas": "4024"})
     assert all(attempt.submitted_at is None for attempt in intake.attempts)

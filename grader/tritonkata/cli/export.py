@@ -12,21 +12,20 @@ import click
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
 from tritonkata.cli.records import attempts_of, kata_of, opened
 from tritonkata.cli.regrade import KATA, OUT
+from tritonkata.exports import formats
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
     from tritonkata.model.course import Kata
     from tritonkata.model.record import Record
 
-_CLASS = ("junit", "canvas", "moodle", "csv", "csv-checks", "jsonl")
-_STUDENT = ("gradescope", "classroom50", "prairielearn")
 _MAX_SHEET_BYTES = 64 << 20
 
 
 @click.command(epilog="Example: kata export --out grades --format canvas --into gradebook.csv --to filled.csv")
 @OUT
 @KATA
-@click.option("--format", "form", type=click.Choice([*_STUDENT, *_CLASS]), required=True)
+@click.option("--format", "form", type=click.Choice([*formats.STUDENT, *formats.CLASS]), required=True)
 @click.option("--to", "target", metavar="FILE", type=FileType(), help="Standard output without it; a folder for JSON.")
 @click.option("--into", "sheet", metavar="FILE", type=FileType(), help="Canvas's or Moodle's own sheet, to fill in.")
 @click.option("--student", metavar="ID", help="This student alone.")
@@ -43,7 +42,7 @@ def export(
         kata = kata_of(book, slug)
         records = _chosen(book, kata, student)
         try:
-            if form in _STUDENT:
+            if form in formats.STUDENT:
                 warnings = _students(book, kata, form, records, target, student)
             else:
                 warnings = _class(kata, form, records, target, sheet)

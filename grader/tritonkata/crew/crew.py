@@ -22,6 +22,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from tritonkata.boundary.leftovers import make_folder, remove_stale_folders
 from tritonkata.crew.member import Answer, Call, Place, serve
 from tritonkata.engine.client import GraderError
+from tritonkata.engine.sharing import end_launchers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -260,16 +261,10 @@ def open_crew(jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1) -> Iterato
         crew.close(now=False)
     finally:
         if folder is not None:
-            _end_launchers(folder)
+            end_launchers(folder)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder() -> Path:
     remove_stale_folders()
     return make_folder()
-
-
-def _end_launchers(folder: Path) -> None:
-    from tritonkata.engine.sharing import end_launchers
-
-    end_launchers(folder)

@@ -14,12 +14,6 @@ from tritonkata.model.record import Record
 
 SourceOf = Callable[[Record], str | None]
 
-CLASS_FORMATS = ("junit", "canvas", "moodle", "csv", "csv-checks", "jsonl")
-"""Written as one file."""
-
-STUDENT_FORMATS = ("gradescope", "classroom50", "prairielearn")
-"""Written as one JSON file for each student."""
-
 
 def write_class(
     name: str, records: Iterable[Record], kata: Kata, text: TextIO, binary: BinaryIO, into: str | None = None
@@ -27,7 +21,7 @@ def write_class(
     """Write one file of a class; what an instructor must be told about it.
 
     Args:
-        name: one of `CLASS_FORMATS`.
+        name: one of `formats.CLASS`.
         records: of one kata.
         kata: that kata.
         text: where texts go; must not translate line ends.
@@ -49,7 +43,7 @@ def write_class(
 
 
 def student_json(name: str, record: Record, kata: Kata, source: str | None) -> str:
-    """One student's result in one of `STUDENT_FORMATS`.
+    """One student's result in one of `formats.STUDENT`.
 
     Raises:
         ExportProblem: the format cannot say what the record says.
@@ -81,8 +75,3 @@ def write_students(
             path = folder / f"{names.name(student.id, record.attempt)}.json"
             write_whole(path, text)
             yield path
-
-
-def formats() -> tuple[str, ...]:
-    """The names of all formats."""
-    return (*STUDENT_FORMATS, *CLASS_FORMATS)

@@ -246,3 +246,21 @@ def main_diagnosis(report: Report) -> str | None:
     """The mistake that explains the most failed checks; of two that explain as many, the one found first."""
     counted = Counter(check.diagnosis for check in report.checks if check.diagnosis is not None)
     return counted.most_common(1)[0][0] if counted else None
+
+
+def repeatable(report: Report) -> Report:
+    """A report without what differs from run to run: times, speed, and what caches made of the traffic."""
+    traffic = report.traffic
+    if traffic is not None:
+        traversals = msgspec.structs.replace(traffic.traversals, l2=None, dram=None)
+        levels = msgspec.structs.replace(traffic.bytes, l2=None, dram=None)
+        traffic = msgspec.structs.replace(traffic, traversals=traversals, bytes=levels)
+    return msgspec.structs.replace(
+        report,
+        checks=tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks),
+        seconds=0.0,
+        started_at="",
+        speed=None,
+        traffic=traffic,
+        traffic_at_full_size=None,
+    )
