@@ -118,13 +118,21 @@ def remove_folder(folder: Path) -> None:
 
 
 def _kill_until_none(find: Callable[[], list[_Process]]) -> None:
-    """A process that forks while the list is read shows in the next one."""
+    """Kill until a list holds no living process, and none that the list before it did not hold.
+
+    One that forks and ends all the time may be in no list alive: the one that was read has ended meanwhile, and the
+    next was not there yet. It shows by ended processes with new numbers.
+    """
     deadline = time.monotonic() + END_SECONDS
-    while alive := [process for process in find() if not process.has_ended]:
-        for process in alive:
+    seen: set[int] = set()
+    while time.monotonic() < deadline:
+        found = list(find())
+        for process in found:
             _kill(process)
-        if time.monotonic() > deadline:
+        numbers = {process.pid for process in found}
+        if numbers <= seen and all(process.has_ended for process in found):
             return
+        seen = numbers
         time.sleep(_PAUSE_SECONDS)
 
 
