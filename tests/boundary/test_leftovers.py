@@ -7,16 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import running, wait_for
 
 from tritonkata.boundary import leftovers
 from tritonkata.boundary import process as processes
 
-WAIT_SECONDS = 60.0
 PRELUDE = """
 import ctypes, os, subprocess, sys, time
 from tritonkata.worker import bootstrap
@@ -68,27 +67,6 @@ if libc.fork() == 0:
 time.sleep(600)
 """,
 }
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
-def running(word: str) -> list[str]:
-    """The command lines of living processes that hold `word`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                command = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if word in command:
-                found.append(command)
-    return found
 
 
 def worker_that(code: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> tuple[processes.WorkerProcess, str]:

@@ -1,4 +1,7 @@
-"""The sandbox as a submission sees it. Real bubblewrap; each test looks from inside."""
+"""The sandbox as a submission sees it, in a worker that was started by itself and in a fork of a template.
+
+Real bubblewrap; each test looks from inside.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,36 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import running, wait_for
+from sheets import Sheet
 
 from tritonkata.boundary import process as processes
+from tritonkata.boundary.child import Spawned
 from tritonkata.boundary.sandbox import SandboxUnavailable, bubblewrap_arguments, find_bubblewrap
+from tritonkata.boundary.template import Template
 from tritonkata.courses import built_in_root
+from tritonkata.engine.stock import INTERPRETER
+
+PRELUDE = """
+import json, os, sys
+def attempt(f):
+    try: return repr(f())
+    except BaseException as e: return type(e).__name__
+"""
+ANSWER = """
+import contextlib, io, zlib
+def answer():
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        exec(CODE, globals())
+    return tuple(zlib.compress(text.getvalue().encode()))
+"""
 
 
 def bubblewrap() -> str:
@@ -25,22 +49,67 @@ def bubblewrap() -> str:
         pytest.skip(str(error))
 
 
-def inside(code: str, hidden: tuple[Path, ...] = ()) -> Any:
-    """What `code` prints as JSON, run in the sandbox after a worker's first steps."""
-    prelude = (
-        "import sys, os, json; sys.argv = ['worker', '0', '1']\n"
-        "from tritonkata.worker import bootstrap; bootstrap.enter()\n"
-        "def attempt(f):\n"
-        "    try: return repr(f())\n"
-        "    except BaseException as e: return type(e).__name__\n"
-    )
-    command = [bubblewrap(), *bubblewrap_arguments(hidden), "--", sys.executable, "-s", "-c", prelude + code]
-    done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+class Started:
+    """Processes that were started by themselves."""
+
+    def __call__(self, code: str, hidden: tuple[Path, ...] = ()) -> Any:
+        """What `code` prints as JSON, run in the sandbox after a worker's first steps."""
+        steps = (
+            "import sys; sys.argv = ['worker', '0', '1']\nfrom tritonkata.worker import bootstrap; bootstrap.enter()\n"
+        )
+        command = [
+            bubblewrap(),
+            *bubblewrap_arguments(hidden),
+            "--",
+            sys.executable,
+            "-s",
+            "-c",
+            steps + PRELUDE + code,
+        ]
+        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def end(self) -> None:
+        """Nothing is kept."""
 
 
-def test_the_worker_is_not_root_and_has_no_capability() -> None:
+class Forks:
+    """Forks of templates, which are kept."""
+
+    def __init__(self) -> None:
+        self._templates: dict[tuple[Path, ...], Template] = {}
+
+    def __call__(self, code: str, hidden: tuple[Path, ...] = ()) -> Any:
+        """What `code` prints as JSON, run as a submission in a fork of a template."""
+        if hidden not in self._templates:
+            self._templates[hidden] = Template(INTERPRETER, bubblewrap=bubblewrap(), hidden=hidden)
+        worker = self._templates[hidden].fork()
+        try:
+            answer = Sheet(worker, PRELUDE + ANSWER + f"CODE = {code!r}\n").ask("answer")
+            return json.loads(zlib.decompress(bytes(answer)))
+        finally:
+            worker.end()
+
+    def end(self) -> None:
+        """End the templates."""
+        for template in self._templates.values():
+            template.end()
+
+
+Inside = Callable[..., Any]
+
+
+@pytest.fixture(scope="module", params=[Started, Forks])
+def inside(request: pytest.FixtureRequest) -> Iterator[Inside]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADER_SECRET", "tulip")
+        way = request.param()
+        yield way
+        way.end()
+
+
+def test_the_worker_is_not_root_and_has_no_capability(inside: Inside) -> None:
     seen = inside("print(json.dumps([os.getuid(), os.getgid(), open('/proc/self/status').read()]))")
     status = dict(line.split(":\t", 1) for line in seen[2].splitlines() if ":\t" in line)
     assert seen[0] != 0 or os.getuid() != 0
@@ -49,8 +118,7 @@ def test_the_worker_is_not_root_and_has_no_capability() -> None:
     assert status["NoNewPrivs"] == "1"
 
 
-def test_nothing_of_the_graders_environment_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRADER_SECRET", "tulip")
+def test_nothing_of_the_graders_environment_is_visible(inside: Inside) -> None:
     seen = inside(
         "files = [f'/proc/{p}/{n}' for p in os.listdir('/proc') if p.isdigit() for n in ('environ', 'cmdline')]\n"
         "print(json.dumps([dict(os.environ), [attempt(lambda f=f: open(f, 'rb').read()) for f in files]]))"
@@ -58,7 +126,7 @@ def test_nothing_of_the_graders_environment_is_visible(monkeypatch: pytest.Monke
     assert "tulip" not in json.dumps(seen)
 
 
-def test_the_course_cannot_be_read_even_where_it_lies_in_a_visible_folder() -> None:
+def test_the_course_cannot_be_read_even_where_it_lies_in_a_visible_folder(inside: Inside) -> None:
     root = built_in_root()
     folders = tuple(root / name for name in ("katas", "reference", "skeletons"))
     seen = inside(
@@ -73,7 +141,7 @@ def test_the_course_cannot_be_read_even_where_it_lies_in_a_visible_folder() -> N
     assert masked == []
 
 
-def test_there_is_no_network_and_no_device() -> None:
+def test_there_is_no_network_and_no_device(inside: Inside) -> None:
     seen = inside(
         "import socket\n"
         "print(json.dumps([attempt(lambda: socket.create_connection(('127.0.0.1', 22), 1)), os.listdir('/dev'),"
@@ -84,7 +152,7 @@ def test_there_is_no_network_and_no_device() -> None:
     assert seen[2] == []
 
 
-def test_the_system_is_read_only_and_tmp_is_bounded() -> None:
+def test_the_system_is_read_only_and_tmp_is_bounded(inside: Inside) -> None:
     package = str(Path(processes.__file__).parents[1])
     seen = inside(
         f"places = ['/usr/x', '/etc/x', '/x', {package!r} + '/x', sys.prefix + '/x']\n"
@@ -98,14 +166,14 @@ def test_the_system_is_read_only_and_tmp_is_bounded() -> None:
     assert seen[1] == "OSError"
 
 
-def test_processes_are_limited() -> None:
+def test_processes_are_limited(inside: Inside) -> None:
     seen = inside(
         "import time\ncount = 0\ntry:\n"
         "    while count < 1000:\n"
         "        if os.fork() == 0: time.sleep(30); os._exit(0)\n"
         "        count += 1\n"
         "except OSError: pass\n"
-        "print(json.dumps(count)); sys.stdout.flush(); os.kill(os.getpid(), 9) if False else os._exit(0)"
+        "print(json.dumps(count)); sys.stdout.flush(); os._exit(0) if sys.argv[0] == 'worker' else None"
     )
     assert seen < 300
 
@@ -120,26 +188,11 @@ def test_ending_a_worker_ends_everything_it_started() -> None:
         "time.sleep(600)"
     )
     command = [bubblewrap(), *bubblewrap_arguments(), "--", sys.executable, "-s", "-c", code]
-    child = subprocess.Popen(command, env={}, stdout=subprocess.PIPE, start_new_session=True)
     read_fd, write_fd = os.pipe()
-    worker = processes.WorkerProcess(child, processes.Channel(read_fd, write_fd))
-    deadline = time.monotonic() + 30
-    while not _running(marker):
-        assert time.monotonic() < deadline, "the child never started"
-        time.sleep(0.02)
+    worker = processes.WorkerProcess(Spawned(command, {}, (), None), processes.Channel(read_fd, write_fd))
+    wait_for(lambda: running(marker), "the child never started")
     worker.end()
-    assert not _running(marker)
-
-
-def _running(marker: str) -> bool:
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if marker.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
-                    return True
-            except OSError:
-                continue
-    return False
+    assert not running(marker)
 
 
 def test_without_a_sandbox_a_killed_worker_leaves_no_files() -> None:
@@ -151,7 +204,7 @@ def test_without_a_sandbox_a_killed_worker_leaves_no_files() -> None:
     assert {path.name for path in Path(tempfile.gettempdir()).glob("kata-worker-*")} <= before
 
 
-def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processes() -> None:
+def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processes(inside: Inside) -> None:
     bomb = (
         "import os, sys, time; sys.argv = ['worker', '0', '1']\n"
         "from tritonkata.worker import bootstrap; bootstrap.enter()\n"
@@ -171,7 +224,7 @@ def test_a_fork_bomb_in_one_sandbox_does_not_keep_another_from_starting_processe
     assert seen == 0
 
 
-def test_when_memory_runs_out_a_worker_goes_before_the_grader() -> None:
+def test_when_memory_runs_out_a_worker_goes_before_the_grader(inside: Inside) -> None:
     assert inside("print(json.dumps(open('/proc/self/oom_score_adj').read().strip()))") == "1000"
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import platform
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from sheets import Sheet
 
 from tritonkata.boundary import seccomp
 from tritonkata.boundary.process import start_untrusted
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import REFUSED, SeccompUnavailable, filter_program
+from tritonkata.boundary.template import Template
+from tritonkata.engine.stock import INTERPRETER
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls have other numbers here")
 
 NUMBERS = {"unshare": 272, "ptrace": 101, "keyctl": 250, "io_uring_setup": 425, "userfaultfd": 323, "bpf": 321}
-SOURCE = b"""
+SOURCE = """
 import ctypes, os, subprocess, threading
 
 LIBRARY = ctypes.CDLL(None, use_errno=True)
@@ -40,26 +45,22 @@ def honest():
 """
 
 
-@pytest.fixture(scope="module")
-def ask() -> Any:
-    from tritonkata.boundary.messages import DeviceFigures, Evaluate, InterpreterReply, Load, Loaded, Ready
-
+@pytest.fixture(scope="module", params=["started", "forked"])
+def ask(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     try:
         bubblewrap = find_bubblewrap()
         filter_program()
     except (SandboxUnavailable, SeccompUnavailable) as error:
         pytest.skip(str(error))
-    process = start_untrusted("tritonkata.worker.interpreter", bubblewrap=bubblewrap)
-    assert isinstance(process.channel.receive(InterpreterReply, seconds=120).message, Ready)
-    process.channel.send(Load("sheet.py", SOURCE, (), "sm_90", DeviceFigures(), 60.0))
-    assert isinstance(process.channel.receive(InterpreterReply, seconds=60).message, Loaded)
-
-    def evaluate(name: str, *arguments: Any) -> Any:
-        process.channel.send(Evaluate(name, (arguments,), 30.0))
-        return process.channel.receive(InterpreterReply, seconds=60).message.values[0]
-
-    yield evaluate
-    process.end()
+    with contextlib.ExitStack() as ends:
+        if request.param == "started":
+            process = start_untrusted(INTERPRETER, bubblewrap=bubblewrap)
+        else:
+            template = Template(INTERPRETER, bubblewrap=bubblewrap)
+            ends.callback(template.end)
+            process = template.fork()
+        ends.callback(process.end)
+        yield Sheet(process, SOURCE).ask
 
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))

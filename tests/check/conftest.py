@@ -11,6 +11,7 @@ from processes import below
 
 from tritonkata.check import grade
 from tritonkata.courses import load_course
+from tritonkata.engine.station import Station
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
 
@@ -28,20 +29,27 @@ def solution(kata: Kata) -> str:
     return kata.solution.read_text()
 
 
+@pytest.fixture(scope="session")
+def warm_station(kata: Kata, station: Station) -> Station:
+    """A station with templates for this course, which a test then finds running."""
+    assert grade(kata, kata.solution, engine="interpreter", station=station).verdict == "pass"
+    return station
+
+
 @pytest.fixture
-def grade_source(kata: Kata, tmp_path: Path) -> Grade:
+def grade_source(kata: Kata, tmp_path: Path, warm_station: Station) -> Grade:
     """Grade a source text on the interpreter."""
 
     def run(source: str | bytes) -> Report:
         path = tmp_path / "doubled.py"
         path.write_bytes(source.encode() if isinstance(source, str) else source)
-        return grade(kata, path, engine="interpreter", seed=1)
+        return grade(kata, path, engine="interpreter", seed=1, station=warm_station)
 
     return run
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
+def nothing_left_running(warm_station: Station) -> Iterator[None]:
     """No process that a test started outlives it."""
     before = below(os.getpid())
     yield

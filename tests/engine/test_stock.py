@@ -1,29 +1,30 @@
-"""Workers started ahead of need: each is given once, one that died is not given, and none is left in the end."""
+"""Workers made ready ahead of need: each is given once, one that died is not given, and none is left in the end."""
 
 from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import below, wait_for
 
 from tritonkata.boundary.messages import InterpreterReply, Ready
 from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
-from tritonkata.engine.stock import Stock
-
-MODULE = "tritonkata.worker.interpreter"
+from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
 
 
-@pytest.fixture
-def bubblewrap() -> str | None:
+@pytest.fixture(params=["started", "forked"])
+def bubblewrap(request: pytest.FixtureRequest) -> str | None:
+    """Without a sandbox workers are started, and wait; in one they are forked from a template."""
+    if request.param == "started":
+        return None
     try:
         return find_bubblewrap()
-    except SandboxUnavailable:
-        return None
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -37,9 +38,15 @@ def is_ready(worker: WorkerProcess) -> bool:
     return isinstance(worker.channel.receive(InterpreterReply, seconds=60).message, Ready)
 
 
-def test_a_worker_is_given_once_and_the_next_one_waits_already(stock: Stock, bubblewrap: str | None) -> None:
-    first = stock.take(MODULE, bubblewrap, ())
-    second = stock.take(MODULE, bubblewrap, ())
+def waiting(stock: Stock) -> list[int]:
+    """Process ids of what stands ready for a worker to come of it, in the order in which it was started."""
+    started = [one.pid for kind in stock._waiting.values() for one in kind]
+    return started + [template._process.pid for template in stock._templates.values() if template is not None]
+
+
+def test_a_worker_is_given_once_and_the_next_one_is_ready(stock: Stock, bubblewrap: str | None) -> None:
+    first = stock.take(INTERPRETER, bubblewrap, ())
+    second = stock.take(INTERPRETER, bubblewrap, ())
     assert first.pid != second.pid
     assert is_ready(first)
     assert is_ready(second)
@@ -47,34 +54,57 @@ def test_a_worker_is_given_once_and_the_next_one_waits_already(stock: Stock, bub
         worker.end()
 
 
-def test_a_waiting_worker_that_died_is_not_given(stock: Stock, bubblewrap: str | None) -> None:
-    first = stock.take(MODULE, bubblewrap, ())
-    waiting = next(iter(stock._waiting.values()))[0]
-    os.kill(waiting.pid, signal.SIGKILL)
-    while waiting.is_running:
-        time.sleep(0.01)
-    second = stock.take(MODULE, bubblewrap, ())
-    assert second.pid != waiting.pid
+def test_what_waited_and_died_is_replaced(stock: Stock, bubblewrap: str | None) -> None:
+    first = stock.take(INTERPRETER, bubblewrap, ())
+    for number in waiting(stock):
+        os.killpg(number, signal.SIGKILL)
+        wait_for(lambda number=number: ended(number), "it did not die")  # type: ignore[misc]
+    second, third = (stock.take(INTERPRETER, bubblewrap, ()) for _ in range(2))
     assert is_ready(second)
-    for worker in (first, second):
+    assert is_ready(third)
+    assert bubblewrap is None or INTERPRETER in {module for module, *_ in stock._proven}
+    for worker in (first, second, third):
         worker.end()
+
+
+def ended(number: int) -> bool:
+    try:
+        return (Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]) == "Z"
+    except OSError:
+        return True
 
 
 def test_other_folders_to_hide_make_another_kind(stock: Stock, bubblewrap: str | None, tmp_path: Path) -> None:
-    """A worker that was started for one course must not serve another."""
-    first = stock.take(MODULE, bubblewrap, ())
-    waiting = next(iter(stock._waiting.values()))[0]
-    second = stock.take(MODULE, bubblewrap, (tmp_path,))
-    assert second.pid != waiting.pid
+    """A worker that was made ready for one course must not serve another."""
+    first = stock.take(INTERPRETER, bubblewrap, ())
+    before = set(waiting(stock))
+    second = stock.take(INTERPRETER, bubblewrap, (tmp_path,))
+    assert second.pid not in before
+    assert set(waiting(stock)) - before
     for worker in (first, second):
         worker.end()
 
 
-def test_nothing_waits_any_more_once_the_stock_is_closed(bubblewrap: str | None) -> None:
+def test_a_tracer_is_no_interpreter(stock: Stock, bubblewrap: str | None) -> None:
+    for module in (TRACER, INTERPRETER, TRACER):
+        worker = stock.take(module, bubblewrap, ())
+        assert is_ready(worker)
+        worker.end()
+
+
+def test_nothing_is_left_once_the_stock_is_closed(bubblewrap: str | None) -> None:
+    before = below(os.getpid())
     stock = Stock(ahead=2)
-    worker = stock.take(MODULE, bubblewrap, ())
-    waiting = [one for kind in stock._waiting.values() for one in kind]
-    assert len(waiting) == 2
+    worker = stock.take(INTERPRETER, bubblewrap, ())
+    assert waiting(stock)
     stock.close()
-    assert not [one for one in waiting if one.is_running]
     worker.end()
+    assert below(os.getpid()) == before
+
+
+def test_none_is_made_ready_for_one_submission_alone(bubblewrap: str | None) -> None:
+    stock = Stock()
+    worker = stock.take(INTERPRETER, bubblewrap, ())
+    assert waiting(stock) == []
+    worker.end()
+    stock.close()

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.check import grade
 from tritonkata.courses import load_course
+from tritonkata.engine.station import Station
 from tritonkata.model.course import Kata
 
 sys.path.insert(0, str(Path(__file__).parent))  # the modules beside the tests
@@ -21,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the modules beside the tests
 ROOT = Path(__file__).resolve().parents[2]
 COURSES = {"doubled": ROOT / "tests" / "course", "safe_softmax": ROOT}
 KataOf = Callable[[str], Kata]
+StationFor = Callable[[Kata], Station]
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +45,20 @@ def kata_of(secret: str, tmp_path_factory: pytest.TempPathFactory) -> KataOf:
         return made[slug]
 
     return kata
+
+
+@pytest.fixture(scope="session")
+def station_for(station: Station) -> StationFor:
+    """A station with templates for a kata, which a test then finds running. It has no GPU's launcher."""
+    warm: set[str] = set()
+
+    def for_kata(kata: Kata) -> Station:
+        if kata.slug not in warm:
+            grade(kata, kata.skeleton, engine="interpreter", station=station)
+            warm.add(kata.slug)
+        return station
+
+    return for_kata
 
 
 @pytest.fixture(autouse=True)

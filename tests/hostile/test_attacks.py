@@ -53,12 +53,17 @@ def _controls() -> list[Any]:
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("attack", _parameters())
-def test_an_attack_gets_a_verdict_of_its_own(attack: Attack, engine: EngineName, kata_of: Any, secret: str) -> None:
+def test_an_attack_gets_a_verdict_of_its_own(
+    attack: Attack, engine: EngineName, kata_of: Any, station_for: Any, secret: str
+) -> None:
     kata = kata_of(attack.kata)
+    station = station_for(kata)
     sessions: list[Session] = []
     before = snapshot()
     discreet = HIDDEN_VALUES in attack.row
-    report = grade(kata, attack.path, engine=engine, seed=SEED, watch=sessions.append, discreet=discreet)
+    report = grade(
+        kata, attack.path, engine=engine, seed=SEED, watch=sessions.append, discreet=discreet, station=station
+    )
     assert left_behind(before) == []
     shown = renderings(report, kata, attack.path.read_text())
     assert unsafe(shown, (secret, *(_hidden_values(sessions) if discreet else ()))) == []
@@ -74,10 +79,13 @@ def test_an_attack_gets_a_verdict_of_its_own(attack: Attack, engine: EngineName,
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("path", "slug"), _controls())
-def test_a_near_miss_passes(path: Path, slug: str, engine: EngineName, kata_of: Any, secret: str) -> None:
+def test_a_near_miss_passes(
+    path: Path, slug: str, engine: EngineName, kata_of: Any, station_for: Any, secret: str
+) -> None:
     kata = kata_of(slug)
+    station = station_for(kata)
     before = snapshot()
-    report = grade(kata, path, engine=engine, seed=SEED)
+    report = grade(kata, path, engine=engine, seed=SEED, station=station)
     assert left_behind(before) == []
     assert unsafe(renderings(report, kata, path.read_text()), (secret,)) == []
     assert report.verdict == "pass", _told(report)

@@ -10,6 +10,7 @@ import pytest
 
 from tritonkata.check import grade
 from tritonkata.courses import load_course
+from tritonkata.engine.station import Station
 from tritonkata.model.course import Kata
 
 FOLDER = Path(__file__).parent
@@ -25,8 +26,8 @@ def kernels() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("kata", "path"), list(kernels()))
-def test_a_right_kernel_passes(kata: Kata, path: Path) -> None:
-    report = grade(kata, path, engine="interpreter", seed=31)
+def test_a_right_kernel_passes(kata: Kata, path: Path, station: Station) -> None:
+    report = grade(kata, path, engine="interpreter", seed=31, station=station)
     failed = [(c.name, c.verdict, c.diagnosis, c.message, c.evidence) for c in report.checks if c.verdict != "pass"]
     assert report.fault is None
     assert failed == []

@@ -37,6 +37,10 @@ class Group:
         """What stands before a command so that it starts inside, and nothing of it outside."""
         return ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.path / "cgroup.procs"))
 
+    def add(self, number: int) -> None:
+        """Put a running process inside, which has started no other."""
+        (self.path / "cgroup.procs").write_text(str(number))
+
     def end(self) -> None:
         """Kill everything in the group, wait until it is gone, and remove the group."""
         deadline = time.monotonic() + _END_SECONDS

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -22,21 +21,13 @@ from typing import IO
 
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
-from tritonkata.boundary.leftovers import (
-    ADOPTION,
-    END_SECONDS,
-    end_with_descendants,
-    make_folder,
-    remove_folder,
-    remove_stale_folders,
-)
+from tritonkata.boundary.child import Child, Spawned
+from tritonkata.boundary.leftovers import END_SECONDS, make_folder, remove_folder, remove_stale_folders
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.worker.bootstrap import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 
 OUTPUT_BYTES_KEPT = 16 << 10
-
-_GENTLE_SECONDS = 2.0
 
 
 class WorkerProcess:
@@ -48,7 +39,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Child,
         channel: Channel,
         folder: Path | None = None,
         group: Group | None = None,
@@ -65,7 +56,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the child (bubblewrap's, where there is a sandbox)."""
+        """Process id of the child (bubblewrap's or a keeper's, where there is a sandbox)."""
         return self._process.pid
 
     @property
@@ -75,7 +66,7 @@ class WorkerProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """The child's exit code, negative for a signal, None while it runs."""
+        """The child's exit code, None while it runs; for a signal negative, or from 128 on in a sandbox."""
         return self._process.poll()
 
     def output(self) -> str:
@@ -89,13 +80,9 @@ class WorkerProcess:
 
     def end(self) -> None:
         """Kill the child and everything it started, and wait until they are gone."""
-        if self._folder is None:
-            self._end_session()
-        else:
-            end_with_descendants(self._process)
+        self._process.end()
         if self._group is not None:
             self._group.end()
-        ADOPTION.forget(self._process.pid)
         # The pipe's end comes when the last process that inherited it is gone.
         self._drain.join(END_SECONDS)
         if self._process.stdout is not None and not self._drain.is_alive():
@@ -104,24 +91,6 @@ class WorkerProcess:
         if self._folder is not None:
             remove_folder(self._folder)
         _open_workers.discard(self)
-
-    def _end_session(self) -> None:
-        """End the first process of the sandbox, and all others with it; then bubblewrap, which has reaped it, ends.
-
-        Killed before, bubblewrap would leave an ended child to whatever is process 1, which may never wait for it.
-        """
-        inner = _children(self._process.pid)
-        for number in inner:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(number, signal.SIGKILL)
-        if inner:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GENTLE_SECONDS)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait(END_SECONDS)
 
     def _drain_output(self) -> None:
         stream: IO[bytes] | None = self._process.stdout
@@ -156,21 +125,13 @@ def start_untrusted(module: str, *, bubblewrap: str | None, hidden: Iterable[Pat
         folder = make_folder()
         environment = {**worker_environment(sandboxed=False), "HOME": str(folder), "TMPDIR": str(folder)}
         environment[SANDBOX_VARIABLE] = f"{NO_SANDBOX_WORD}:{os.getpid()}"
-        return _start(module, (), _Wrapping((), environment, folder=folder, group=make_group()))
-    options = bubblewrap_arguments(hidden)
-    descriptors = []
-    with contextlib.suppress(SeccompUnavailable):
-        descriptors.append(_memory_file("filter", filter_program()))
-        options += ["--seccomp", str(descriptors[0])]
-    descriptors.append(_memory_file("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)))
-    prefix = (bubblewrap, "--args", str(descriptors[-1]), "--")
-    # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
-    return _start(module, (), _Wrapping(prefix, {}, tuple(descriptors), group=make_group()))
+        return start_wrapped(module, (), Wrapping((), environment, folder=folder, group=make_group()))
+    return start_wrapped(module, (), sandbox_wrapping(bubblewrap, hidden))
 
 
 def start_trusted(module: str, arguments: Iterable[str] = ()) -> WorkerProcess:
     """Start `python -m module READ_FD WRITE_FD ...` with the grader's own environment."""
-    return _start(module, arguments, _Wrapping((), trusted_environment()))
+    return start_wrapped(module, arguments, Wrapping((), trusted_environment()))
 
 
 def trusted_environment() -> dict[str, str]:
@@ -181,7 +142,7 @@ def trusted_environment() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Wrapping:
+class Wrapping:
     """What stands before the command, its environment, further descriptors, a folder to remove, a control group."""
 
     prefix: tuple[str, ...]
@@ -191,25 +152,31 @@ class _Wrapping:
     group: Group | None = None
 
 
-def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> WorkerProcess:
+def sandbox_wrapping(
+    bubblewrap: str, hidden: Iterable[Path], descriptors: tuple[int, ...] = (), *, forks: bool = False
+) -> Wrapping:
+    """Bubblewrap around a worker, or around a process that `forks` workers and filters their system calls itself."""
+    options = bubblewrap_arguments(hidden, forks=forks)
+    if not forks:
+        with contextlib.suppress(SeccompUnavailable):
+            descriptors += (memory_file("filter", filter_program()),)
+            options += ["--seccomp", str(descriptors[-1])]
+    descriptors += (memory_file("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)),)
+    prefix = (bubblewrap, "--args", str(descriptors[-1]), "--")
+    # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
+    return Wrapping(prefix, {}, descriptors, group=None if forks else make_group())
+
+
+def start_wrapped(module: str, arguments: Iterable[str], wrapping: Wrapping) -> WorkerProcess:
+    """Start `python -m module READ_FD WRITE_FD ...`; the descriptors of `wrapping` are closed here."""
     child_reads, we_write = os.pipe()
     we_read, child_writes = os.pipe()
     command = [sys.executable, "-s", "-m", module, str(child_reads), str(child_writes), *arguments]
 
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*(wrapping.group.command() if wrapping.group is not None else ()), *wrapping.prefix, *command],
-            env=dict(wrapping.environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(child_reads, child_writes, *wrapping.descriptors),
-            start_new_session=True,
-            cwd=wrapping.folder or "/",
-        )
-
+    command = [*(wrapping.group.command() if wrapping.group is not None else ()), *wrapping.prefix, *command]
+    passed = (child_reads, child_writes, *wrapping.descriptors)
     try:
-        process = ADOPTION.start(start, sandboxed=wrapping.folder is None)
+        process = Spawned(command, wrapping.environment, passed, wrapping.folder)
     except BaseException:
         os.close(we_read)
         os.close(we_write)
@@ -224,14 +191,7 @@ def _start(module: str, arguments: Iterable[str], wrapping: _Wrapping) -> Worker
     return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder, wrapping.group)
 
 
-def _children(number: int) -> list[int]:
-    """Process ids of a process's children."""
-    with contextlib.suppress(OSError):
-        return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
-    return []
-
-
-def _memory_file(name: str, content: bytes) -> int:
+def memory_file(name: str, content: bytes) -> int:
     """A descriptor to read `content` from."""
     descriptor = os.memfd_create(name)
     os.write(descriptor, content)

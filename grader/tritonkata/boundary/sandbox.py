@@ -52,10 +52,7 @@ def worker_environment(*, sandboxed: bool) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
     }
     if sandboxed:
-        # A user of its own for each worker: the kernel counts processes by user, so that a fork bomb
-        # in one sandbox would keep all others from starting a process.
-        number = _FIRST_USER + secrets.randbelow(_USERS)
-        environment[SANDBOX_VARIABLE] = f"{SANDBOX_WORD}:{number}"
+        environment[SANDBOX_VARIABLE] = f"{SANDBOX_WORD}:{new_user()}"
     # Some processors need a particular OpenBLAS kernel to compute right results; that is the machine's business.
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NPY_DISABLE_CPU_FEATURES"):
         if name in os.environ:
@@ -63,11 +60,20 @@ def worker_environment(*, sandboxed: bool) -> dict[str, str]:
     return environment
 
 
-def bubblewrap_arguments(hidden: Iterable[Path] = ()) -> list[str]:
+def new_user() -> int:
+    """A user for one worker alone.
+
+    The kernel counts processes by user: a fork bomb would keep all others of its user from starting any.
+    """
+    return _FIRST_USER + secrets.randbelow(_USERS)
+
+
+def bubblewrap_arguments(hidden: Iterable[Path] = (), *, forks: bool = False) -> list[str]:
     """Options of bubblewrap for one worker; `--` and the worker's command follow them.
 
     `hidden` are folders (the course's katas and references) that must not be
-    readable inside, wherever they lie.
+    readable inside, wherever they lie. With `forks` the process keeps the rights to give its
+    forks namespaces of their own, and nothing is writable that they would share.
     """
     arguments = ["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "kata", "--cap-drop", "ALL"]
     if os.geteuid() == 0:
@@ -75,7 +81,8 @@ def bubblewrap_arguments(hidden: Iterable[Path] = ()) -> list[str]:
         # limits on processes and the kernel's checks on /proc then really bind.
         arguments.remove("--unshare-all")
         arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-        arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        for capability in ("SETUID", "SETGID", *(("SYS_ADMIN", "SETPCAP") if forks else ())):
+            arguments += ["--cap-add", f"CAP_{capability}"]
     arguments += ["--clearenv"]
     for name, value in worker_environment(sandboxed=True).items():
         arguments += ["--setenv", name, value]
@@ -85,6 +92,8 @@ def bubblewrap_arguments(hidden: Iterable[Path] = ()) -> list[str]:
     for folder in hidden:
         if _is_visible(folder):
             arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(folder)]
+    if forks:
+        arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*arguments, "--chdir", "/tmp"]
 
 

@@ -1,7 +1,8 @@
-"""Untrusted workers started ahead of need.
+"""Untrusted workers made ready ahead of need.
 
-A worker takes seconds to import torch and Triton. One that waits in its sandbox has done so before there
-is a submission for it, and still serves only one.
+A worker takes seconds to import torch and Triton. A template has done so once, and forks a worker for each
+submission; where this machine refuses that, a worker that waits in its sandbox has done so before there is a
+submission for it. Either serves one submission only.
 """
 
 from __future__ import annotations
@@ -9,6 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tritonkata.boundary.process import WorkerProcess, start_untrusted
+from tritonkata.boundary.template import Template, TemplateFailed
+
+TRACER = "tritonkata.worker.tracer"
+INTERPRETER = "tritonkata.worker.interpreter"
+_TOGETHER = (TRACER, INTERPRETER)
+"""Modules that can be prepared before they serve. Whoever asks for one will soon ask for the other."""
 
 _Kind = tuple[str, str | None, tuple[Path, ...]]
 
@@ -16,13 +23,17 @@ _Kind = tuple[str, str | None, tuple[Path, ...]]
 class Stock:
     """Workers by kind: the module, bubblewrap's path, and the folders that are hidden.
 
-    `ahead` is how many of each kind are kept waiting once one was asked for. All are started by the
-    thread that asks, which must outlive them.
+    `ahead` is how many of each kind wait once one was asked for, where they cannot be forked; with 0 each is started
+    when it is asked for. All are started by the thread that asks, which must outlive them.
     """
 
     def __init__(self, ahead: int = 0) -> None:
         self._ahead = ahead
         self._waiting: dict[_Kind, list[WorkerProcess]] = {}
+        self._templates: dict[_Kind, Template | None] = {}
+        self._proven: set[_Kind] = set()
+        self.why_not_forked = ""
+        """What the last template said that could not fork."""
 
     def take(self, module: str, bubblewrap: str | None, hidden: tuple[Path, ...]) -> WorkerProcess:
         """A worker that nobody has used.
@@ -31,6 +42,52 @@ class Stock:
             OSError: none could be started.
         """
         kind = (module, bubblewrap, hidden)
+        if self._ahead > 0 and bubblewrap is not None and module in _TOGETHER:
+            worker = self._forked(kind)
+            if worker is not None:
+                return worker
+        return self._started(kind)
+
+    def close(self) -> None:
+        """End the templates, and those that still wait."""
+        for template in self._templates.values():
+            if template is not None:
+                template.end()
+        for waiting in self._waiting.values():
+            for worker in waiting:
+                worker.end()
+        self._templates.clear()
+        self._waiting.clear()
+
+    def _forked(self, kind: _Kind) -> WorkerProcess | None:
+        """A fork of the kind's template; None where there is none."""
+        _, bubblewrap, hidden = kind
+        for module in _TOGETHER:
+            if (module, bubblewrap, hidden) not in self._templates and bubblewrap is not None:
+                made = Template(module, bubblewrap=bubblewrap, hidden=hidden)
+                self._templates[module, bubblewrap, hidden] = made
+        template = self._templates[kind]
+        if template is None:
+            return None
+        try:
+            worker = template.fork()
+        except TemplateFailed as error:
+            self._give_up(kind, template, str(error))
+            return None
+        self._proven.add(kind)
+        return worker
+
+    def _give_up(self, kind: _Kind, template: Template, reason: str) -> None:
+        """One that has worked is made again the next time; one that never did, never."""
+        template.end()
+        self.why_not_forked = reason
+        if kind in self._proven:
+            self._proven.discard(kind)
+            del self._templates[kind]
+        else:
+            self._templates[kind] = None
+
+    def _started(self, kind: _Kind) -> WorkerProcess:
         waiting = self._waiting.setdefault(kind, [])
         while waiting and not waiting[0].is_running:
             waiting.pop(0).end()
@@ -38,13 +95,6 @@ class Stock:
         while len(waiting) < self._ahead:
             waiting.append(_start(kind))
         return taken
-
-    def close(self) -> None:
-        """End those that still wait."""
-        for waiting in self._waiting.values():
-            for worker in waiting:
-                worker.end()
-        self._waiting.clear()
 
 
 def _start(kind: _Kind) -> WorkerProcess:

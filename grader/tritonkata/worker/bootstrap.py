@@ -30,6 +30,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _state = {"sandboxed": False}
 
 
+def declare_sandbox() -> None:
+    """Say that this process stands in a sandbox, although it was not started in one."""
+    _state["sandboxed"] = True
+
+
 def in_sandbox() -> bool:
     """Whether this process has a process namespace of its own, so that killing all others is safe."""
     return _state["sandboxed"]
@@ -44,17 +49,17 @@ def enter() -> None:
     """
     word, _, number = os.environ.pop(SANDBOX_VARIABLE, "").partition(":")
     _state["sandboxed"] = word == SANDBOX_WORD
-    keep = {int(word) for word in sys.argv[1:3] if word.isdigit()}
-    _close_others(keep)
-    _limit()
-    _go_first_when_memory_runs_out()
+    keep_descriptors({int(word) for word in sys.argv[1:3] if word.isdigit()})
+    limit()
+    go_first_when_memory_runs_out()
     if not _state["sandboxed"]:
         _end_with_the_controller(int(number) if word == NO_SANDBOX_WORD else os.getppid())
     elif os.getuid() == 0:
         _drop_root(int(number))
 
 
-def _close_others(keep: set[int]) -> None:
+def keep_descriptors(keep: set[int]) -> None:
+    """Close all descriptors but the standard three and these."""
     for name in os.listdir("/proc/self/fd"):
         descriptor = int(name)
         if descriptor > 2 and descriptor not in keep:
@@ -64,7 +69,8 @@ def _close_others(keep: set[int]) -> None:
                 continue
 
 
-def _limit() -> None:
+def limit() -> None:
+    """Accept the limits of a worker, which every process that it starts has too."""
     limits = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
@@ -81,7 +87,7 @@ def _limit() -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def _go_first_when_memory_runs_out() -> None:
+def go_first_when_memory_runs_out() -> None:
     """The kernel then ends this process, and not the grader that has to report it."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")

@@ -16,7 +16,7 @@ if __name__ == "__main__":
 import os
 import sys
 
-from tritonkata.worker.interpreter.serving import serve
+from tritonkata.worker.interpreter.prepared import prepare
 
 
 def main() -> int:
@@ -24,9 +24,7 @@ def main() -> int:
     if len(sys.argv) != 3:
         print("usage: python -m tritonkata.worker.interpreter READ_FD WRITE_FD", file=sys.stderr)
         return 2
-    # Read when triton is imported, and by every @triton.jit.
-    os.environ["TRITON_INTERPRET"] = "1"
-    return serve(int(sys.argv[1]), int(sys.argv[2]))
+    return prepare()(int(sys.argv[1]), int(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -38,12 +38,13 @@ class Task:
     phase: Phase
 
 
-def serve(read_fd: int, write_fd: int) -> int:
-    """Answer requests until the controller closes its end."""
+def serve(read_fd: int, write_fd: int, ready: Ready) -> int:
+    """Greet with `ready`, then answer requests until the controller closes its end."""
     _hide_from_children()
     channel = Channel(read_fd, write_fd)
-    channel.send(_prepare())
     load: Load | None = None
+    with contextlib.suppress(ChannelClosed):
+        channel.send(ready)
     while True:
         try:
             frame = channel.receive(Load | Interpret | Evaluate)
@@ -65,7 +66,7 @@ def serve(read_fd: int, write_fd: int) -> int:
         channel.send(reply, blobs)
 
 
-def _prepare() -> Ready:
+def prepare() -> Ready:
     """Import what submissions need, and patch it."""
     import numpy as np
     import torch

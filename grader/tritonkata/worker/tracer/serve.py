@@ -32,14 +32,12 @@ def _warm(pointer, count, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def] 
     tl.store(pointer + columns, tl.zeros((BLOCK,), tl.float32), mask=columns < count)
 
 
-def serve(channel: Channel, folder: Path) -> NoReturn:
-    """Answer requests for ever.
+def serve(channel: Channel, folder: Path, settings: Settings) -> NoReturn:
+    """Answer requests for ever; the submission's file and the compiler's cache lie in `folder`.
 
     Raises:
         ChannelClosed: the controller is done with this process.
     """
-    settings = Settings()
-    _warm_up()
     channel.send(Ready(str(triton.__version__), str(torch.__version__), str(numpy.__version__)))
     load: Load = channel.receive(Load).message
     path = folder / safe_filename(load.filename)
@@ -70,7 +68,9 @@ def _load(load: Load, folder: Path, settings: Settings) -> tuple[Tracer | None, 
         return tracer, error.fault
 
 
-def _warm_up() -> None:
+def warm_up() -> Settings:
     """Compile once before a submission comes: the first compilation of a process takes seconds."""
+    settings = Settings()
     signature = {"pointer": "*fp32", "count": "i32", "BLOCK": "constexpr"}
     triton.compile(ASTSource(_warm, signature, {(2,): 64}), target=GPUTarget("cuda", 90, 32))
+    return settings

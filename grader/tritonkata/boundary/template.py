@@ -1,0 +1,182 @@
+"""Templates: sandboxed processes that have imported torch and Triton, and from which workers are forked.
+
+A worker that is started by itself spends seconds on imports. A fork of a template spends none, and stands in
+namespaces, mounts, a user and a control group of its own all the same (`tritonkata.worker.template`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from tritonkata.boundary.cgroup import Group, make_group
+from tritonkata.boundary.channel import Channel
+from tritonkata.boundary.leftovers import END_SECONDS
+from tritonkata.boundary.process import WorkerProcess, memory_file, sandbox_wrapping, start_wrapped
+from tritonkata.boundary.sandbox import new_user
+from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
+from tritonkata.worker.template import GO, HERE, MAX_MESSAGE_BYTES, UP
+
+START_SECONDS = 120.0
+_MODULE = "tritonkata.worker.template"
+_CREDENTIALS = struct.Struct("3i")  # `struct ucred`: process, user, group
+_KILLED = 128 + signal.SIGKILL
+
+
+class TemplateFailed(Exception):
+    """There is no worker. The message says why."""
+
+
+class Template:
+    """One template, for workers of one module. Its workers end with it."""
+
+    def __init__(self, module: str, *, bubblewrap: str, hidden: Iterable[Path] = ()) -> None:
+        """Start it, without waiting for its imports, from a thread that outlives it.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        system_calls = b""
+        with contextlib.suppress(SeccompUnavailable):
+            system_calls = filter_program()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        inherited = (theirs.detach(), memory_file("filter", system_calls))
+        try:
+            wrapping = sandbox_wrapping(bubblewrap, hidden, inherited, forks=True)
+            self._process = start_wrapped(_MODULE, (module, *map(str, inherited)), wrapping)
+        except BaseException:
+            self._control.close()
+            raise
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.is_running
+
+    def fork(self) -> WorkerProcess:
+        """A worker that nobody has used. The first call waits for the imports.
+
+        Raises:
+            TemplateFailed: what this machine refuses, or how the template ended.
+            OSError: this process has no descriptors left.
+        """
+        (child_reads, we_write), (we_read, child_writes), (we_drain, output) = os.pipe(), os.pipe(), os.pipe()
+        line, their_line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        printed, group = os.fdopen(we_drain, "rb", buffering=0), None
+        try:
+            self._ask((child_reads, child_writes, output, their_line.detach()))
+            group = make_group()
+            process = Forked(line, group, printed)
+        except BaseException:
+            line.close()
+            printed.close()
+            for descriptor in (we_write, we_read):
+                os.close(descriptor)
+            if group is not None:
+                group.end()
+            raise
+        return WorkerProcess(process, Channel(we_read, we_write), group=group)
+
+    def end(self) -> None:
+        """End it and every worker that was forked from it."""
+        self._control.close()
+        self._process.end()
+
+    def _ask(self, descriptors: tuple[int, ...]) -> None:
+        """Pass the ends that are the worker's. They are closed here: it is seen that it closed them, too."""
+        try:
+            socket.send_fds(self._control, [str(new_user()).encode()], descriptors)
+        except OSError as error:
+            said = self._process.output().strip().splitlines()
+            raise TemplateFailed(f"the template ended ({said[-1] if said else error})") from error
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+class Forked:
+    """A worker's keeper, as much of a `Popen` as its owner needs. Its end is seen on the line to it.
+
+    Processes are named by descriptors, since the kernel may give a number to another process once one has ended.
+    """
+
+    def __init__(self, line: socket.socket, group: Group | None, stdout: IO[bytes]) -> None:
+        """Let the keeper go on into its control group, and wait until the first process below it is up.
+
+        Raises:
+            TemplateFailed: what the kernel refused.
+        """
+        self.stdout = stdout
+        self.returncode: int | None = None
+        self._line = line
+        line.settimeout(START_SECONDS)
+        self.pid = self._greeted(HERE)
+        self._keeper = os.pidfd_open(self.pid)
+        try:
+            if group is not None:
+                group.add(self.pid)
+            line.send(GO)
+            self._first = os.pidfd_open(self._greeted(UP))
+        except BaseException:
+            self._kill(self._keeper)
+            os.close(self._keeper)
+            raise
+
+    def poll(self) -> int | None:
+        """The exit code once it has ended; 128 and more for a signal."""
+        if self.returncode is None:
+            with contextlib.suppress(TimeoutError, BlockingIOError):
+                self._receive(0.0)
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end, at most `timeout` seconds.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended.
+        """
+        if self.returncode is None:
+            try:
+                self._receive(timeout)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired("a forked worker", timeout) from None
+        assert self.returncode is not None
+        return self.returncode
+
+    def end(self) -> None:
+        """Kill the first process of the namespaces, and the kernel all others with it; wait for that."""
+        self._kill(self._first)
+        try:
+            self.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._kill(self._keeper)
+        self._line.close()
+        for descriptor in (self._first, self._keeper):
+            os.close(descriptor)
+
+    def _kill(self, descriptor: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+
+    def _greeted(self, word: bytes) -> int:
+        """Who says this word, as a process number here."""
+        try:
+            message, credentials, _, _ = self._line.recvmsg(MAX_MESSAGE_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size))
+        except OSError as error:
+            raise TemplateFailed(f"no answer within {START_SECONDS:g} seconds ({error})") from error
+        if message != word or not credentials:
+            raise TemplateFailed(message.decode(errors="replace") or "it ended before it could fork a worker")
+        return int(_CREDENTIALS.unpack(credentials[0][2])[0])
+
+    def _receive(self, seconds: float) -> None:
+        self._line.settimeout(seconds)
+        message = self._line.recv(MAX_MESSAGE_BYTES)
+        self.returncode = message[0] if message else _KILLED

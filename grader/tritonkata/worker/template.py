@@ -1,0 +1,151 @@
+"""A worker that imports what all workers need, and then forks one worker for each submission.
+
+`python -m tritonkata.worker.template READ_FD WRITE_FD MODULE CONTROL_FD FILTER_FD`, in a sandbox. It never sees a
+submission. What it forks leaves the template's namespaces and rights before there is a submission in it, so that it
+stands in a sandbox as good as one that was started by itself, without importing torch and Triton again.
+
+Three processes are forked for a worker: a keeper, which makes the namespaces and tells the controller how the worker
+ended; the first process of the new process table, which reaps; and the worker.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tritonkata.worker import bootstrap, isolating
+
+HERE = b"here"
+GO = b"go"
+UP = b"up"
+MAX_MESSAGE_BYTES = 4096
+FAILED = 70
+Serve = Callable[[int, int], int]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """One worker: its user, the pipes of the protocol, where its output goes, and the line to the controller."""
+
+    user: int
+    reads: int
+    writes: int
+    output: int
+    line: socket.socket
+
+
+def main() -> int:
+    """Fork workers until the controller closes its end."""
+    module, control_fd, filter_fd = sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+    os.environ.pop(bootstrap.SANDBOX_VARIABLE, None)
+    bootstrap.declare_sandbox()
+    system_calls = os.read(filter_fd, 1 << 20)
+    for descriptor in (filter_fd, int(sys.argv[1]), int(sys.argv[2])):
+        os.close(descriptor)
+    control = socket.socket(fileno=control_fd)
+    serve: Serve = importlib.import_module(f"{module}.prepared").prepare()
+    gc.collect()
+    gc.freeze()  # the collector would otherwise write to, and so copy, every page of each fork
+    # A fork has one thread, and whatever lock another thread held it would wait for in vain.
+    if len(os.listdir("/proc/self/task")) > 1:
+        print("the imported packages started threads, so that no worker can be forked", file=sys.stderr)
+        return FAILED
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    while (request := _next(control)) is not None:
+        if os.fork() == 0:
+            control.close()
+            _ending(lambda made=request: _keep(made, serve, system_calls))  # type: ignore[misc]
+        request.line.close()
+        for descriptor in (request.reads, request.writes, request.output):
+            os.close(descriptor)
+    return 0
+
+
+def _next(control: socket.socket) -> _Request | None:
+    message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, 4)
+    if not message:
+        return None
+    reads, writes, output, line = descriptors
+    return _Request(int(message), reads, writes, output, socket.socket(fileno=line))
+
+
+def _keep(request: _Request, serve: Serve, system_calls: bytes) -> int:
+    """Wait until the controller has put this process where it counts it, then start the rest and wait for its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    bootstrap.go_first_when_memory_runs_out()
+    request.line.send(HERE)
+    if request.line.recv(MAX_MESSAGE_BYTES) != GO:
+        return FAILED
+    try:
+        isolating.leave_namespaces()
+    except OSError as error:
+        request.line.send(f"no namespaces: {error}".encode())
+        return FAILED
+    first = os.fork()
+    if first == 0:
+        _ending(lambda: _first(request, serve, system_calls))
+    for descriptor in (request.reads, request.writes, request.output):
+        os.close(descriptor)
+    code = _exit_code(os.waitpid(first, 0)[1])
+    request.line.send(bytes([code]))
+    return code
+
+
+def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:
+    """The first process of the namespaces: give up all rights, fork the worker, reap. All others end with it."""
+    try:
+        isolating.cover_mounts()
+        isolating.give_up_rights(request.user, system_calls)
+        isolating.end_with_the_parent()
+        bootstrap.limit()
+    except OSError as error:
+        request.line.send(str(error).encode())
+        return FAILED
+    worker = os.fork()
+    if worker == 0:
+        _ending(lambda: _work(request, serve))
+    request.line.send(UP)
+    bootstrap.keep_descriptors(set())
+    while True:
+        ended, status = os.wait()
+        if ended == worker:
+            return _exit_code(status)
+
+
+def _work(request: _Request, serve: Serve) -> int:
+    for standard in (1, 2):
+        os.dup2(request.output, standard)
+    request.line.detach()
+    bootstrap.keep_descriptors({request.reads, request.writes})
+    return serve(request.reads, request.writes)
+
+
+def _ending(work: Callable[[], int]) -> NoReturn:
+    """Do this and end, whatever happens: a fork must never go on with its parent's work."""
+    code = FAILED
+    try:
+        code = work()
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _exit_code(status: int) -> int:
+    """As a shell says it: 128 and the signal's number for a process that was killed."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""Forks of one template: each in a sandbox of its own, none outliving what it came from. Real bubblewrap."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from processes import running, wait_for
+from sheets import Sheet
+
+from tritonkata.boundary import sandbox
+from tritonkata.boundary.cgroup import make_group
+from tritonkata.boundary.messages import Ready, TracerReply
+from tritonkata.boundary.process import WorkerProcess
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.boundary.template import Template, TemplateFailed
+from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
+
+SOURCE = """
+import os, signal, socket, subprocess, sys, time
+
+def leave(word):
+    with open(f"/tmp/{word}", "w") as file:
+        file.write(word)
+    for folder in ("/", "/dev", "/dev/shm", "/dev/pts", "/proc", "/etc"):
+        try:
+            open(f"{folder}/{word}", "w").close()
+        except OSError:
+            pass
+    return 0
+
+def find(word):
+    places = [f"{folder}/{word}" for folder in ("/tmp", "", "/dev", "/dev/shm", "/dev/pts", "/etc")]
+    return " ".join(place for place in places if os.path.exists(place))
+
+def listen(word):
+    if os.fork() == 0:
+        os.setsid()
+        server = socket.socket(socket.AF_UNIX)
+        server.bind("\\0" + word)
+        server.listen()
+        time.sleep(600)
+    return 0
+
+def knock(word):
+    client = socket.socket(socket.AF_UNIX)
+    try:
+        client.connect("\\0" + word)
+    except OSError as error:
+        return type(error).__name__
+    return "heard"
+
+def processes():
+    return max(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+def identity():
+    return " ".join(os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts"))
+
+def user():
+    return os.getuid()
+
+def stay(marker):
+    code = "import time; time.sleep(600)"
+    subprocess.Popen([sys.executable, "-c", code, marker], start_new_session=True)
+    time.sleep(600)
+
+def strike():
+    for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
+        try:
+            os.kill(1, number)
+        except PermissionError:
+            pass
+    return 0
+"""
+
+
+@pytest.fixture(scope="module")
+def bubblewrap() -> str:
+    try:
+        return find_bubblewrap()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def template(bubblewrap: str) -> Iterator[Template]:
+    made = Template(INTERPRETER, bubblewrap=bubblewrap)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def forked(template: Template) -> Iterator[Callable[[], Sheet]]:
+    workers: list[WorkerProcess] = []
+
+    def fork() -> Sheet:
+        workers.append(template.fork())
+        return Sheet(workers[-1], SOURCE)
+
+    yield fork
+    for worker in workers:
+        worker.end()
+
+
+def test_forks_share_no_namespace_and_no_user(forked: Callable[[], Sheet]) -> None:
+    first, second = forked(), forked()
+    own = {os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts")}
+    one, other = (set(sheet.ask("identity").split()) for sheet in (first, second))
+    assert len(own | one | other) == 15
+    if os.getuid() == 0:
+        assert len({os.getuid(), first.ask("user"), second.ask("user")}) == 3
+
+
+def test_what_one_fork_leaves_another_does_not_find(forked: Callable[[], Sheet]) -> None:
+    first, second = forked(), forked()
+    first.ask("leave", "note")
+    for sheet in (second, forked()):
+        assert sheet.ask("find", "note") == ""
+
+
+def test_forks_do_not_hear_or_see_each_other(forked: Callable[[], Sheet]) -> None:
+    first, second = forked(), forked()
+    first.ask("listen", "door")
+    assert second.ask("knock", "door") == "ConnectionRefusedError"
+    assert second.ask("processes") < 20
+
+
+def test_a_fork_cannot_end_the_first_process_of_its_namespace(forked: Callable[[], Sheet]) -> None:
+    sheet = forked()
+    sheet.ask("strike")
+    assert sheet.ask("processes") < 20
+
+
+def test_the_end_of_a_fork_ends_what_it_started_and_no_other_fork(template: Template) -> None:
+    marker = f"kata-fork-{os.getpid()}"
+    one, other = template.fork(), template.fork()
+    sheet = Sheet(other, SOURCE)
+    started = Sheet(one, SOURCE)
+    started.send("stay", marker)
+    wait_for(lambda: running(marker), "the child never started")
+    one.end()
+    assert not running(marker)
+    assert not one.is_running
+    assert sheet.ask("user") >= 0
+    other.end()
+
+
+def test_the_end_of_a_template_ends_its_forks(bubblewrap: str) -> None:
+    made = Template(INTERPRETER, bubblewrap=bubblewrap)
+    worker = made.fork()
+    marker = f"kata-template-{os.getpid()}"
+    Sheet(worker, SOURCE).send("stay", marker)
+    wait_for(lambda: running(marker), "the child never started")
+    made.end()
+    assert not running(marker)
+    assert not worker.is_running
+    worker.end()
+    with pytest.raises(TemplateFailed):
+        made.fork()
+
+
+def test_killing_the_controller_ends_template_and_forks(bubblewrap: str, tmp_path: Path) -> None:
+    marker = f"kata-killed-{os.getpid()}"
+    (tmp_path / "sheet.txt").write_text(SOURCE)
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "from sheets import Sheet\n"
+        "from tritonkata.boundary.template import Template\n"
+        "worker = Template('tritonkata.worker.interpreter', bubblewrap=sys.argv[2]).fork()\n"
+        "Sheet(worker, open(sys.argv[3]).read()).send('stay', sys.argv[4])\n"
+        "print('started', flush=True); time.sleep(600)"
+    )
+    support = Path(__file__).resolve().parents[1] / "support"
+    arguments = [str(support), bubblewrap, str(tmp_path / "sheet.txt"), f"{marker[:-1]}", marker[-1]]
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True) as controller:
+        assert controller.stdout is not None
+        assert controller.stdout.readline() == "started\n"
+        wait_for(lambda: running(marker[:-1]), "the child never started")
+        os.kill(controller.pid, signal.SIGKILL)
+    wait_for(lambda: not running(marker[:-1]), "a fork outlived the controller")
+
+
+def test_a_fork_that_ended_says_how(template: Template) -> None:
+    worker = template.fork()
+    worker.channel.close()
+    wait_for(lambda: worker.exit_code is not None, "it never ended")
+    assert worker.exit_code == 0, worker.output()
+    worker.end()
+
+
+def test_a_tracer_is_forked_too(bubblewrap: str) -> None:
+    made = Template(TRACER, bubblewrap=bubblewrap)
+    for _ in range(2):
+        worker = made.fork()
+        assert isinstance(worker.channel.receive(TracerReply, seconds=60).message, Ready)
+        worker.end()
+    made.end()
+
+
+def test_a_fork_is_in_a_control_group_that_goes_with_it(template: Template) -> None:
+    group = make_group()
+    if group is None:
+        pytest.skip("no control groups can be made here")
+    group.end()
+    worker = template.fork()
+    path = worker._group.path  # type: ignore[union-attr]
+    assert str(worker.pid) in (path / "cgroup.procs").read_text().split()
+    assert len((path / "cgroup.procs").read_text().split()) >= 3
+    worker.end()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("refused", ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETUID"])
+def test_where_a_step_is_refused_there_is_no_fork_and_workers_are_started(
+    bubblewrap: str, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    if os.getuid() != 0:
+        pytest.skip("without root the template needs no capability")
+    options = sandbox.bubblewrap_arguments
+
+    def without(*words: object, **settings: object) -> list[str]:
+        made = options(*words, **settings)  # type: ignore[arg-type]
+        if settings.get("forks"):
+            place = made.index(refused)
+            del made[place - 1 : place + 1]
+        return made
+
+    monkeypatch.setattr("tritonkata.boundary.process.bubblewrap_arguments", without)
+    made = Template(INTERPRETER, bubblewrap=bubblewrap)
+    with pytest.raises(TemplateFailed):
+        made.fork()
+    made.end()
+    stock = Stock(ahead=1)
+    worker = stock.take(INTERPRETER, bubblewrap, ())
+    assert Sheet(worker, SOURCE).ask("user") >= 0
+    assert stock.why_not_forked
+    worker.end()
+    stock.close()

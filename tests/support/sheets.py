@@ -1,0 +1,33 @@
+"""A submission of plain Python in an interpreter worker, and the values of its functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonkata.boundary.messages import DeviceFigures, Evaluate, Evaluated, InterpreterReply, Load, Loaded, Ready
+from tritonkata.boundary.process import WorkerProcess
+
+
+class Sheet:
+    """The source is loaded; `ask` calls one of its functions."""
+
+    def __init__(self, worker: WorkerProcess, source: str) -> None:
+        self._channel = worker.channel
+        assert isinstance(self._reply(), Ready)
+        self._channel.send(Load("sheet.py", source.encode(), (), "sm_90", DeviceFigures(), 60.0))
+        loaded = self._reply()
+        assert isinstance(loaded, Loaded), loaded
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """What the function returns."""
+        self.send(name, *arguments)
+        reply = self._reply()
+        assert isinstance(reply, Evaluated), reply
+        return reply.values[0]
+
+    def send(self, name: str, *arguments: Any) -> None:
+        """Call the function without waiting for it."""
+        self._channel.send(Evaluate(name, (arguments,), 60.0))
+
+    def _reply(self) -> Any:
+        return self._channel.receive(InterpreterReply, seconds=120).message
