@@ -65,12 +65,17 @@ def station() -> Station:
 
 def serve(connection: Connection, place: Place) -> None:
     """Answer calls until told to end (by None, or a closed connection)."""
+    with contextlib.suppress(KeyboardInterrupt):
+        _prepare()
+        _answer_calls(connection, place)
+
+
+def _answer_calls(connection: Connection, place: Place) -> None:
     global _station
-    _prepare()
     host = None
     if place.gpu is not None and place.folder is not None:
         host = SharedHost(place.folder, place.gpu, place.owner)
-    with contextlib.suppress(KeyboardInterrupt), open_station(ahead=place.ahead, host=host) as _station:
+    with open_station(ahead=place.ahead, host=host) as _station:
         while (call := _next(connection)) is not None:
             answer = _called(call)
             connection.send_bytes(_packed(answer, host))
