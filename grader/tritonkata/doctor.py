@@ -71,6 +71,7 @@ def examine() -> Health:
         *libraries,
         pair,
         _sandbox_finding(),
+        forks_finding(answers["forks"]),
         Finding("control groups", "ok", cgroup.description()),
         gpu,
         cupti_finding(answers["cupti"], has_gpu=gpu.status == "ok"),
@@ -193,6 +194,19 @@ def _sandbox_finding() -> Finding:
         )
 
 
+def forks_finding(answer: dict[str, Any]) -> Finding:
+    """Whether many submissions can share one import of torch and Triton."""
+    if "error" not in answer:
+        detail = "`kata grade` imports torch and triton once, and forks a worker for each submission"
+        return Finding("forked workers", "ok", detail)
+    return Finding(
+        "forked workers",
+        "warn",
+        f"not here ({answer['error']}); `kata grade` imports torch and triton for each submission, which takes longer",
+        "allow user namespaces inside each other, or grade as root in a container with CAP_SYS_ADMIN",
+    )
+
+
 def _ask(probe: str) -> dict[str, Any]:
     # -P: a learner's file in the working directory must not be imported in a library's place.
     command = [sys.executable, "-P", "-m", "tritonkata.doctor", probe]
@@ -212,6 +226,24 @@ def _ask(probe: str) -> dict[str, Any]:
 
 def _library_probe(name: str) -> Callable[[], dict[str, Any]]:
     return lambda: {"version": importlib.import_module(name).__version__}
+
+
+def _probe_forks() -> dict[str, Any]:
+    from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+    from tritonkata.boundary.template import Template, TemplateFailed
+    from tritonkata.engine.stock import INTERPRETER
+
+    try:
+        template = Template(INTERPRETER, bubblewrap=find_bubblewrap())
+    except SandboxUnavailable:
+        return {"error": "there is no sandbox to fork in"}
+    try:
+        template.fork().end()
+    except TemplateFailed as error:
+        return {"error": str(error)}
+    finally:
+        template.end()
+    return {}
 
 
 def _probe_gpu() -> dict[str, Any]:
@@ -274,6 +306,7 @@ _PROBES: dict[str, Callable[[], dict[str, Any]]] = {
     "triton": _library_probe("triton"),
     "gpu": _probe_gpu,
     "cupti": _probe_cupti,
+    "forks": _probe_forks,
 }
 _COUNTERS_PROBE = "counters"
 

@@ -6,6 +6,7 @@ import pytest
 from tritonkata.doctor import (
     combination_finding,
     cupti_finding,
+    forks_finding,
     gpu_finding,
     library_finding,
     profiling_finding,
@@ -86,11 +87,29 @@ def test_a_card_is_described_and_a_missing_one_is_no_failure() -> None:
     assert cupti_finding({"error": "not found"}, has_gpu=True).fix
 
 
+def test_where_workers_cannot_be_forked_the_reason_is_told() -> None:
+    assert forks_finding({}).status == "ok"
+    found = forks_finding({"error": "unshare: Operation not permitted"})
+    assert found.status == "warn"
+    assert "Operation not permitted" in found.detail
+    assert found.fix
+
+
 def test_doctor_examines_this_machine(kata: Any) -> None:
     done = kata("doctor", "--json")
     health = json.loads(done.stdout)
     by_name = {finding["name"]: finding for finding in health["findings"]}
-    assert {"python", "numpy", "torch", "triton", "triton with numpy", "sandbox", "gpu", "cupti"} <= set(by_name)
+    assert {
+        "python",
+        "numpy",
+        "torch",
+        "triton",
+        "triton with numpy",
+        "sandbox",
+        "forked workers",
+        "gpu",
+        "cupti",
+    } <= set(by_name)
     assert (done.returncode == 0) == bool(health["engines"])
     # The tests need torch and triton themselves, so the interpreter must be found to work.
     assert "interpreter" in health["engines"]
