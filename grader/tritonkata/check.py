@@ -16,6 +16,7 @@ import msgspec
 from tritonkata import __version__, scoring
 from tritonkata.diagnosis.diagnose import diagnose
 from tritonkata.diagnosis.separate import Rerun
+from tritonkata.engine.ahead import Ahead
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import DEFAULT_TARGET, EngineName, open_engine
@@ -51,6 +52,7 @@ class _Job:
     station: Station | None
     recompile: bool
     discreet: bool
+    ahead: Ahead | None
 
 
 def grade(
@@ -67,6 +69,7 @@ def grade(
     station: Station | None = None,
     recompile: bool = False,
     discreet: bool = False,
+    ahead: Ahead | None = None,
 ) -> Report:
     """Grade one file.
 
@@ -83,12 +86,13 @@ def grade(
         station: what is kept from one submission to the next, where there are many.
         discreet: the report goes to someone who must not see hidden inputs: no words of processes that had them.
         recompile: compile each kernel again in a clean process, and refuse one that comes out otherwise.
+        ahead: launch plans that were traced before, and a note of what is traced.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
-    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet)
+    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet, ahead)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path) if source is None else submission_of(path, source)
@@ -109,19 +113,21 @@ def refused(kata: Kata, path: Path, engine: EngineName, target: str | None, seed
     return _not_graded(_blank_report(kata, path, engine, target, seed), fault)
 
 
+def shown_name(submission: SubmissionFile) -> str:
+    """What a submission is called where its code runs."""
+    return readable(submission.path.name)[:FILENAME_CHARACTERS]
+
+
 def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
-    root = job.kata.folder.parents[1]
-    hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
-    name = readable(submission.path.name)[:FILENAME_CHARACTERS]
     job.progress("starting the engine")
     assignment = Assignment.to_kata(
         job.kata,
-        name,
+        shown_name(submission),
         submission.source,
         target=job.target,
-        hidden=hidden,
         recompile=job.recompile,
         discreet=job.discreet,
+        ahead=job.ahead,
     )
     engine = open_engine(job.engine, assignment, job.station)
     try:

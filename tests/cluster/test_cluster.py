@@ -76,9 +76,9 @@ def scheduler(folder: Path, port: int = 0) -> Iterator[str]:
         yield str(file)
 
 
-def worker(folder: Path, name: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+def worker(folder: Path, name: str, *more: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     words = ["dask_worker", "--scheduler-file", str(folder / "scheduler.json"), "--nthreads", "1", "--no-dashboard"]
-    words += ["--name", name, "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60"]
+    words += ["--name", name, "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60", *more]
     return process(*words, log=folder / f"{name}.log")
 
 
@@ -124,6 +124,31 @@ def test_a_worker_that_is_killed_costs_no_submission(kata: Kata, tmp_path: Path)
         assert sorted(outcome.submission.student for outcome in got) == [f"student{n}" for n in range(count)]
         verdicts = {record.student.id: record.report.verdict for record in book.records("doubled")}
     assert verdicts == {f"student{n}": expected[n % len(expected)] for n in range(count)}
+
+
+@pytest.mark.slow
+def test_submissions_are_traced_by_any_worker_and_graded_by_those_with_the_resource(kata: Kata, tmp_path: Path) -> None:
+    from dask.distributed import Client
+
+    def crews_here() -> list[str]:
+        """Runs on a worker: the engines that it has started a crew for."""
+        from tritonkata.bulk import tasks
+
+        return list(tasks._crews)
+
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 12), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "plain"), worker(tmp_path, "card", "--resources", "GPU=1"):
+            outcomes = list(grade_on_cluster(book, run, kata, file, apart=True))
+            with Client(scheduler_file=file) as client:  # type: ignore[no-untyped-call]
+                crews = client.run(crews_here)
+                names = {info["id"]: where for where, info in client.scheduler_info()["workers"].items()}
+    assert sorted(outcome.submission.student for outcome in outcomes) == sorted(f"student{n}" for n in range(12))
+    assert [one.report.verdict for one in outcomes if one.report.verdict == "grader_error"] == []
+    # The one without the resource has graded nothing, so what it had a crew for is tracing.
+    assert crews[names["plain"]] == ["interpreter"]
+    assert crews[names["card"]] == ["interpreter"]
 
 
 @pytest.mark.slow

@@ -1,25 +1,20 @@
 """Grading on a cluster, through dask.distributed: any scheduler that it can reach, by address or scheduler file.
 
-A worker that takes its first submission starts a crew of its own, as `kata grade` does on one machine: so many
-processes as the worker has threads, and the GPUs that it can see. Submissions that need a GPU go to workers with the
-resource `GPU`. The gradebook stays here; a lost worker's submissions are given to others by dask, and those of a
-scheduler that went away are given out again once it is back.
+The gradebook stays here; a lost worker's submissions are given to others by dask, and those of a scheduler that went
+away are given out again once it is back.
 """
 
 from __future__ import annotations
 
-import atexit
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from tritonkata.bulk.grading import Outcome
-from tritonkata.bulk.one import graded, spoilt
-from tritonkata.bulk.parcel import packed, unpacked
-from tritonkata.crew.crew import Crew, open_crew
-from tritonkata.engine.machine import gpus_for
+from tritonkata.bulk.one import spoilt
+from tritonkata.bulk.parcel import packed
+from tritonkata.bulk.tasks import Tasks
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run
 from tritonkata.model.course import Kata
@@ -29,11 +24,9 @@ PATIENCE_SECONDS = 600.0
 """How long a cluster may be away before the run gives up; what is graded is kept."""
 
 WAITING_A_THREAD = 2
-GPU = "GPU"
 
 _CONNECT_SECONDS = 10.0
 _PAUSE_SECONDS = 2.0
-_TRIES = 3
 _LOOK_SECONDS = 0.5
 
 
@@ -49,6 +42,7 @@ def grade_on_cluster(
     *,
     stopping: Callable[[], bool] = lambda: False,
     patience_seconds: float = PATIENCE_SECONDS,
+    apart: bool | None = None,
 ) -> Iterator[Outcome]:
     """Grade what has no report of this run yet; each report is kept before it is given.
 
@@ -59,16 +53,19 @@ def grade_on_cluster(
         address: of the scheduler (`tcp://host:8786`), or the path of its scheduler file.
         stopping: once true, what is being graded is finished and nothing more begun.
         patience_seconds: how long the cluster may be away.
+        apart: trace on any worker, and grade only on those with the resource `GPU`; by default with the GPU engine.
 
     Raises:
         ClusterProblem: dask is not installed, or the cluster does not come (back) in time.
     """
     parcel = packed(kata)
+    apart = run.settings.engine == "gpu" if apart is None else apart
     seen = time.monotonic()
     while any(True for _ in book.pending(run)):
         try:
             with _client(address) as client:
-                for outcome in _on(client, book, run, kata, parcel, stopping):
+                tasks = Tasks(client, run, kata.slug, parcel, apart=apart)
+                for outcome in _on(client, book, run, kata, tasks, stopping):
                     seen = time.monotonic()
                     yield outcome
         except _away() as error:
@@ -83,13 +80,11 @@ def grade_on_cluster(
 
 
 def _on(
-    client: Any, book: Gradebook, run: Run, kata: Kata, parcel: bytes, stopping: Callable[[], bool]
+    client: Any, book: Gradebook, run: Run, kata: Kata, tasks: Tasks, stopping: Callable[[], bool]
 ) -> Iterator[Outcome]:
     """What one connection gives, until all is graded or the connection ends."""
     from dask.distributed import wait
 
-    resources = {GPU: 1} if run.settings.engine == "gpu" else None
-    sent = client.scatter(parcel, broadcast=True, hash=True) if client.nthreads() else None
     waiting = iter(list(book.pending(run)))
     given: dict[Any, Pending] = {}
     while True:
@@ -97,17 +92,16 @@ def _on(
             raise ConnectionError("the scheduler closed the connection")
         threads = max(1, sum(client.nthreads().values()))
         while len(given) < WAITING_A_THREAD * threads and not stopping() and (one := next(waiting, None)) is not None:
-            if sent is None:
-                sent = parcel
-            future = client.submit(
-                graded_there, sent, kata.slug, run, one, resources=resources, retries=_TRIES, pure=False
-            )
-            given[future] = one
+            given[tasks.grading(one)] = one
         if not given:
             return
         for future in _ended(wait, given):
             one = given.pop(future)
-            report = _report_of(future, kata, run, one)
+            again = tasks.without_plans(future, one)
+            if again is not None:
+                given[again] = one
+                continue
+            report = _report_of(future, kata, run, one, tasks)
             book.put_report(one.id, run, report)
             yield Outcome(one, report)
 
@@ -123,35 +117,16 @@ def _ended(wait: Callable[..., Any], given: dict[Any, Pending]) -> list[Any]:
     return list(found.done)
 
 
-def _report_of(future: Any, kata: Kata, run: Run, one: Pending) -> Report:
+def _report_of(future: Any, kata: Kata, run: Run, one: Pending, tasks: Tasks) -> Report:
     if future.status in ("cancelled", "lost"):
         raise ConnectionError("the scheduler forgot a submission")
     if future.status == "error":
         error = future.exception()
         return spoilt(kata, run, one, f"on the cluster: {type(error).__name__}: {error}; give the same command again")
-    report: Report = future.result()
+    report: Report
+    report, wanted = future.result()
+    tasks.learn(wanted)
     return report
-
-
-def graded_there(parcel: bytes, slug: str, run: Run, one: Pending) -> Report:
-    """Runs on a worker of the cluster: hands the submission to the worker's own crew."""
-    kata = unpacked(bytes(parcel), slug)
-    return _crew(run.settings.engine).submit(graded, kata, run, one).result()
-
-
-_crews: dict[str, Crew] = {}
-_open = ExitStack()
-atexit.register(_open.close)
-
-
-def _crew(engine: str) -> Crew:
-    """The crew of this worker process, started for the first submission."""
-    if engine not in _crews:
-        from dask.distributed import get_worker
-
-        threads = int(get_worker().state.nthreads)
-        _crews[engine] = _open.enter_context(open_crew(threads, gpus=gpus_for(engine)))
-    return _crews[engine]
 
 
 def _client(address: str) -> Any:

@@ -10,6 +10,7 @@ import msgspec
 from tritonkata.boundary.sandbox import find_bubblewrap
 from tritonkata.check import grade, refused
 from tritonkata.crew.member import station
+from tritonkata.engine.ahead import Ahead
 from tritonkata.engine.engines import EngineName
 from tritonkata.gradebook.types import Pending, Run
 from tritonkata.hidden.collecting import collect_checks
@@ -18,8 +19,8 @@ from tritonkata.model.faults import Fault
 from tritonkata.model.report import Report, Submission
 
 
-def graded(kata: Kata, run: Run, one: Pending) -> Report:
-    """Its report, whatever it is.
+def graded(kata: Kata, run: Run, one: Pending, ahead: Ahead | None = None) -> Report:
+    """Its report, whatever it is; `ahead` has plans that were traced before, and notes which are wanted.
 
     Raises:
         SandboxUnavailable: this machine has no sandbox, and the run is not to do without.
@@ -42,6 +43,7 @@ def graded(kata: Kata, run: Run, one: Pending) -> Report:
             station=station(),
             recompile=run.settings.recompile,
             discreet=True,
+            ahead=ahead,
         )
     if report.max_score == 0 and report.verdict in ("error", "grader_error"):
         report = msgspec.structs.replace(report, max_score=_points(kata, engine))

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from tritonkata.boundary.messages import Trace, Traced
+from tritonkata.engine.ahead import Ahead, Layout
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.recompiling import Recompiler
@@ -17,7 +18,6 @@ from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Resources
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Engine as EngineReport
-from tritonkata.model.tensors import TensorSpec
 
 Array = NDArray[Any]
 TIMED_ROUNDS = 10
@@ -83,21 +83,28 @@ class Engine(Protocol):
 
 
 class Tracer:
-    """Launch plans of one submission, each signature traced once."""
+    """Launch plans of one submission, each layout traced once, and not where `ahead` has its plan."""
 
-    def __init__(self, worker: UntrustedWorker, limits: Limits, recompiler: Recompiler | None = None) -> None:
+    def __init__(
+        self, worker: UntrustedWorker, limits: Limits, recompiler: Recompiler | None = None, ahead: Ahead | None = None
+    ) -> None:
         self.worker = worker
         self._limits = limits
         self._recompiler = recompiler
-        self._plans: dict[tuple[str, tuple[TensorSpec, ...]], LaunchPlan | Fault] = {}
+        self._ahead = ahead or Ahead()
+        self._plans: dict[Layout, LaunchPlan | Fault] = {}
 
     def trace(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
         """The plan for these layouts, or why there is none."""
-        specs = tuple(spec_of(argument) for argument in arguments)
-        key = (entry.name, specs)
-        if key not in self._plans:
-            self._plans[key] = self._ask(entry, specs)
-        return self._plans[key]
+        return self.plan(entry, Layout(entry.name, tuple(spec_of(argument) for argument in arguments)))
+
+    def plan(self, entry: Entry, layout: Layout) -> LaunchPlan | Fault:
+        """The same, for arguments that need not exist."""
+        if layout not in self._plans:
+            plan = self._ahead.plan(layout) or self._ask(entry, layout)
+            checked = plan if isinstance(plan, Fault) or self._recompiler is None else self._recompiler.compared(plan)
+            self._plans[layout] = checked
+        return self._plans[layout]
 
     def resources(self) -> tuple[Resources, ...]:
         """One row for each different kernel of all plans, the largest use of each first seen."""
@@ -117,12 +124,11 @@ class Tracer:
                 found.setdefault((row.kernel, row.num_warps, row.shared_bytes, row.registers), row)
         return tuple(found.values())
 
-    def _ask(self, entry: Entry, specs: tuple[TensorSpec, ...]) -> LaunchPlan | Fault:
-        message = Trace(entry.name, entry.parameters, specs, self._limits.compile_seconds)
+    def _ask(self, entry: Entry, layout: Layout) -> LaunchPlan | Fault:
+        message = Trace(entry.name, entry.parameters, layout.arguments, self._limits.compile_seconds)
         reply = self.worker.request(message, (), seconds=self._limits.compile_seconds, phase="compile")
         if isinstance(reply, Fault):
             return reply
         if not isinstance(reply.message, Traced):
             return Fault(verdict="runtime_error", phase="protocol", message="the trace gave no launch plan")
-        plan = reply.message.plan
-        return plan if self._recompiler is None else self._recompiler.compared(plan)
+        return reply.message.plan

@@ -34,7 +34,8 @@ class InterpreterEngine:
         self._target = assignment.target or DEFAULT_TARGET
         self._discreet = assignment.discreet
         self._workers = Workers(assignment, DeviceFigures, (station or Station()).stock)
-        self._tracer = self._workers.tracer(lambda _: self._target)
+        self._interpreter = self._workers.interpreter
+        self._tracer = self._workers.tracer(lambda _: self._target, assignment.ahead)
 
     def describe(self) -> EngineReport:
         """Name, processor and versions."""
@@ -43,7 +44,7 @@ class InterpreterEngine:
     def load(self) -> None:
         """Import the submission in both workers."""
         self._tracer.worker.ensure_loaded()
-        self._workers.interpreter.worker.ensure_loaded()
+        self._interpreter.worker.ensure_loaded()
 
     def compile(self, entry: Entry, arguments: tuple[Array, ...]) -> LaunchPlan | Fault:
         """Trace for the target, without a device."""
@@ -55,7 +56,7 @@ class InterpreterEngine:
         The compiler's message is the better one, and the only one that a
         learner with a GPU would see.
         """
-        observation = self._workers.interpreter.run(entry, arguments)
+        observation = self._interpreter.run(entry, arguments)
         fault = observation.fault
         if fault is not None and fault.phase == "kernel" and fault.verdict in ("runtime_error", "skipped"):
             plan = self.compile(entry, arguments)
@@ -94,7 +95,7 @@ class InterpreterEngine:
 
     def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
         """In the interpreter worker."""
-        return self._workers.interpreter.evaluate(name, calls)
+        return self._interpreter.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""
@@ -120,7 +121,8 @@ class GpuEngine:
         self._launcher = Launcher(assignment.limits, station.host)
         self._launcher.start()
         self._workers = Workers(assignment, lambda: self._launcher.device, station.stock)
-        self._tracer = self._workers.tracer(_target_of)
+        self._interpreter = self._workers.interpreter
+        self._tracer = self._workers.tracer(_target_of, assignment.ahead)
         other = assignment.target
         self._other = self._workers.tracer(lambda _: str(other)) if other is not None else None
 
@@ -159,14 +161,14 @@ class GpuEngine:
         """
         if sum(argument.size for argument in arguments) > LOCATED_ELEMENTS:
             return observation
-        fault = self._workers.interpreter.run(entry, arguments).fault
+        fault = self._interpreter.run(entry, arguments).fault
         if fault is None or fault.verdict not in ("out_of_bounds", "race"):
             return observation
         return replace(observation, fault=fault)
 
     def access(self, entry: Entry, arguments: tuple[Array, ...]) -> Observation:
         """Run in the interpreter on this machine."""
-        return self._workers.interpreter.run(entry, arguments)
+        return self._interpreter.run(entry, arguments)
 
     def traffic(self, entry: Entry, arguments: tuple[Array, ...], *, counted: bool = True) -> Observation:
         """Bytes from the hardware's counters, with the interpreter's count of each tensor beside them.
@@ -200,7 +202,7 @@ class GpuEngine:
 
     def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
         """In the interpreter worker."""
-        return self._workers.interpreter.evaluate(name, calls)
+        return self._interpreter.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""

@@ -11,6 +11,7 @@ from tritonkata.boundary.messages import DeviceFigures, InterpreterReply, Load, 
 from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
+from tritonkata.engine.ahead import Ahead
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.discreet import NOTE, Discreet
@@ -30,7 +31,7 @@ class Assignment:
     `target` is what to compile for; None leaves it to the engine (sm_90
     without a GPU, the card with one). `hidden` are folders that no worker may see. With `recompile` each kernel is
     compiled again, where the submission never was, and must come out the same. With `discreet` nothing that a process
-    with hidden values says is passed on in its own words.
+    with hidden values says is passed on in its own words. `ahead` are plans that were traced before.
     """
 
     entry_points: tuple[Entry, ...]
@@ -41,11 +42,14 @@ class Assignment:
     hidden: tuple[Path, ...] = ()
     recompile: bool = False
     discreet: bool = False
+    ahead: Ahead | None = None
 
     @classmethod
     def to_kata(cls, kata: Kata, filename: str, source: bytes, **how: Any) -> Assignment:
-        """One submission to one kata; `how` are the other fields."""
-        return cls(kata.file.entry_points, kata.file.limits, filename, source, **how)
+        """One submission to one kata, whose course is hidden; `how` are the other fields."""
+        root = kata.folder.parents[1]
+        hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
+        return cls(kata.file.entry_points, kata.file.limits, filename, source, hidden=hidden, **how)
 
 
 class Workers:
@@ -59,16 +63,28 @@ class Workers:
         self._recompilers: list[Recompiler] = []
         self._notes: list[str] = []
         self._bubblewrap = self._find_bubblewrap()
-        limits = assignment.limits
-        discreet = _discreet(assignment) if assignment.discreet else None
-        worker = self._worker("interpreter", InterpreterReply, lambda _: "sm_90")
-        worker.may_skip, worker.max_reply_bytes = True, MAX_OUTPUT_BYTES
-        self.interpreter = Interpreter(worker, limits, discreet)
+        self._interpreter: Interpreter | None = None
 
-    def tracer(self, target: Callable[[DeviceFigures], str]) -> Tracer:
-        """One more tracer, started."""
-        worker = self._worker("tracer", TracerReply, target)
-        tracer = Tracer(worker, self._assignment.limits, self._recompiler())
+    @property
+    def interpreter(self) -> Interpreter:
+        """The interpreter worker, started when it is first asked for."""
+        if self._interpreter is None:
+            discreet = _discreet(self._assignment) if self._assignment.discreet else None
+            worker = self._worker("interpreter", InterpreterReply, lambda _: "sm_90")
+            worker.may_skip, worker.max_reply_bytes = True, MAX_OUTPUT_BYTES
+            self._interpreter = Interpreter(worker, self._assignment.limits, discreet)
+        return self._interpreter
+
+    def tracer(self, target: Callable[[DeviceFigures], str], ahead: Ahead | None = None) -> Tracer:
+        """One more tracer, started; `ahead` is told what it is asked for."""
+
+        def noted(device: DeviceFigures) -> str:
+            if ahead is not None:
+                ahead.loaded(device, target(device))
+            return target(device)
+
+        worker = self._worker("tracer", TracerReply, noted)
+        tracer = Tracer(worker, self._assignment.limits, self._recompiler(), ahead)
         self._tracers.append(tracer)
         return tracer
 
@@ -104,7 +120,8 @@ class Workers:
         return self._recompilers[-1]
 
     def _all(self) -> list[UntrustedWorker]:
-        return [*(tracer.worker for tracer in self._tracers), self.interpreter.worker]
+        interpreters = [] if self._interpreter is None else [self._interpreter.worker]
+        return [*(tracer.worker for tracer in self._tracers), *interpreters]
 
     def _worker(self, name: str, replies: Any, target: Callable[[DeviceFigures], str]) -> UntrustedWorker:
         def load() -> Load:
