@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,28 +18,30 @@ from sheets import Sheet
 
 from tritonkata.boundary import sandbox
 from tritonkata.boundary.cgroup import make_group
+from tritonkata.boundary.leftovers import END_SECONDS
 from tritonkata.boundary.messages import Ready, TracerReply
-from tritonkata.boundary.process import WorkerProcess
+from tritonkata.boundary.process import WorkerProcess, start_untrusted
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.template import Template, TemplateFailed
 from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
 
 SOURCE = """
-import os, signal, socket, subprocess, sys, time
+import fcntl, multiprocessing, os, signal, socket, subprocess, sys, time
 
 def leave(word):
-    with open(f"/tmp/{word}", "w") as file:
-        file.write(word)
-    for folder in ("/", "/dev", "/dev/shm", "/dev/pts", "/proc", "/etc"):
+    left = 0
+    for folder, _, _ in os.walk("/"):
         try:
             open(f"{folder}/{word}", "w").close()
+            left += 1
         except OSError:
             pass
-    return 0
+    fcntl.fcntl(0, fcntl.F_SETFL, os.O_APPEND | os.O_NONBLOCK)
+    return left
 
 def find(word):
-    places = [f"{folder}/{word}" for folder in ("/tmp", "", "/dev", "/dev/shm", "/dev/pts", "/etc")]
-    return " ".join(place for place in places if os.path.exists(place))
+    found = [folder for folder, _, files in os.walk("/") if word in files]
+    return " ".join([*found, *["descriptor 0"] * bool(fcntl.fcntl(0, fcntl.F_GETFL) & os.O_APPEND)])
 
 def listen(word):
     if os.fork() == 0:
@@ -59,7 +64,7 @@ def processes():
     return max(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 def identity():
-    return " ".join(os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts"))
+    return " ".join(os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts", "cgroup"))
 
 def user():
     return os.getuid()
@@ -70,12 +75,32 @@ def stay(marker):
     time.sleep(600)
 
 def strike():
-    for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
+    for number in range(1, signal.NSIG):
         try:
             os.kill(1, number)
-        except PermissionError:
+        except OSError:
             pass
     return 0
+
+def describe(path):
+    try:
+        return ",".join(os.listdir(path)) if os.path.isdir(path) else open(path).read()
+    except OSError as error:
+        return type(error).__name__
+
+def stop_its_group():
+    os.kill(0, signal.SIGSTOP)
+
+def surroundings():
+    client = socket.socket()
+    answer = client.connect_ex(("127.0.0.1", 9))
+    lock = multiprocessing.Lock()
+    seen = (answer, len(os.openpty()), os.getpgid(1), os.getsid(2), open("/proc/self/cgroup").read())
+    return " ".join(map(str, seen))
+
+def draw():
+    import torch
+    return torch.rand(()).item()
 """
 
 
@@ -90,6 +115,15 @@ def bubblewrap() -> str:
 @pytest.fixture(scope="module")
 def template(bubblewrap: str) -> Iterator[Template]:
     made = Template(INTERPRETER, bubblewrap=bubblewrap)
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="module")
+def hiding(bubblewrap: str) -> Iterator[Template]:
+    """A template as it is used: with folders that are hidden."""
+    package = Path(sandbox.__file__).resolve().parents[1]
+    made = Template(INTERPRETER, bubblewrap=bubblewrap, hidden=(package / "cli", package / "page"))
     yield made
     made.end()
 
@@ -109,18 +143,36 @@ def forked(template: Template) -> Iterator[Callable[[], Sheet]]:
 
 def test_forks_share_no_namespace_and_no_user(forked: Callable[[], Sheet]) -> None:
     first, second = forked(), forked()
-    own = {os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts")}
+    own = {os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "mnt", "net", "ipc", "uts", "cgroup")}
     one, other = (set(sheet.ask("identity").split()) for sheet in (first, second))
-    assert len(own | one | other) == 15
+    assert len(own | one | other) == 3 * len(own)
     if os.getuid() == 0:
         assert len({os.getuid(), first.ask("user"), second.ask("user")}) == 3
 
 
-def test_what_one_fork_leaves_another_does_not_find(forked: Callable[[], Sheet]) -> None:
-    first, second = forked(), forked()
-    first.ask("leave", "note")
-    for sheet in (second, forked()):
+def test_what_one_fork_leaves_another_does_not_find(hiding: Template) -> None:
+    workers = [hiding.fork(), hiding.fork()]
+    first, second = (Sheet(worker, SOURCE) for worker in workers)
+    assert first.ask("leave", "note") >= 1
+    workers.append(hiding.fork())
+    for sheet in (second, Sheet(workers[2], SOURCE)):
         assert sheet.ask("find", "note") == ""
+    for worker in workers:
+        worker.end()
+
+
+def test_a_fork_has_around_it_what_a_worker_has_that_was_started_by_itself(
+    forked: Callable[[], Sheet], bubblewrap: str
+) -> None:
+    started = start_untrusted(INTERPRETER, bubblewrap=bubblewrap)
+    alone = Sheet(started, SOURCE).ask("surroundings").split()
+    assert forked().ask("surroundings").split()[:2] == alone[:2]
+    assert "kata" not in forked().ask("surroundings")
+    started.end()
+
+
+def test_forks_do_not_draw_the_same_random_numbers(forked: Callable[[], Sheet]) -> None:
+    assert len({forked().ask("draw") for _ in range(3)}) == 3
 
 
 def test_forks_do_not_hear_or_see_each_other(forked: Callable[[], Sheet]) -> None:
@@ -134,6 +186,22 @@ def test_a_fork_cannot_end_the_first_process_of_its_namespace(forked: Callable[[
     sheet = forked()
     sheet.ask("strike")
     assert sheet.ask("processes") < 20
+
+
+@pytest.mark.parametrize("path", ["/proc/1/fd", "/proc/1/mem", "/proc/1/environ", "/proc/1/maps"])
+def test_a_fork_cannot_look_into_the_first_process(forked: Callable[[], Sheet], path: str) -> None:
+    assert forked().ask("describe", path) == "PermissionError"
+
+
+def test_a_fork_that_stops_its_group_stops_nobody_else(template: Template) -> None:
+    """A tracer's submission runs in the worker's own process."""
+    worker = template.fork()
+    Sheet(worker, SOURCE).send("stop_its_group")
+    began = time.monotonic()
+    worker.end()
+    assert time.monotonic() - began < END_SECONDS / 2
+    assert not worker.is_running
+    worker.end()
 
 
 def test_the_end_of_a_fork_ends_what_it_started_and_no_other_fork(template: Template) -> None:
@@ -185,6 +253,23 @@ def test_killing_the_controller_ends_template_and_forks(bubblewrap: str, tmp_pat
     wait_for(lambda: not running(marker[:-1]), "a fork outlived the controller")
 
 
+@pytest.mark.skipif(os.getuid() == 0, reason="root may start any number of processes")
+def test_a_template_that_may_start_no_process_says_so_and_goes_on(bubblewrap: str) -> None:
+    made = Template(INTERPRETER, bubblewrap=bubblewrap)
+    worker = made.fork()
+    sheet = Sheet(worker, SOURCE)
+    own = int(Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    _, hard = resource.prlimit(own, resource.RLIMIT_NPROC)
+    resource.prlimit(own, resource.RLIMIT_NPROC, (1, hard))
+    with pytest.raises(TemplateFailed, match="refused"):
+        made.fork()
+    assert sheet.ask("user") == os.getuid()
+    resource.prlimit(own, resource.RLIMIT_NPROC, (hard, hard))
+    made.fork().end()
+    worker.end()
+    made.end()
+
+
 def test_a_fork_that_ended_says_how(template: Template) -> None:
     worker = template.fork()
     worker.channel.close()
@@ -194,12 +279,45 @@ def test_a_fork_that_ended_says_how(template: Template) -> None:
 
 
 def test_a_tracer_is_forked_too(bubblewrap: str) -> None:
+    """What it prints is read, and what it leaves undone is no harm to the next."""
     made = Template(TRACER, bubblewrap=bubblewrap)
     for _ in range(2):
         worker = made.fork()
         assert isinstance(worker.channel.receive(TracerReply, seconds=60).message, Ready)
         worker.end()
     made.end()
+
+
+@pytest.mark.parametrize("call", ["os.pidfd_open", "tritonkata.boundary.template.make_group"])
+def test_what_fails_while_a_fork_comes_up_is_told_and_leaks_nothing(
+    template: Template, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "not here")
+
+    template.fork().end()
+    before = len(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patch:
+        patch.setattr(call, refused)
+        with pytest.raises(OSError if call.endswith("group") else TemplateFailed):
+            template.fork()
+    assert len(os.listdir("/proc/self/fd")) == before
+    template.fork().end()
+
+
+def test_without_descriptors_there_is_no_fork_and_none_is_lost(template: Template) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    for room in range(6):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before + room, hard))
+        try:
+            with pytest.raises((OSError, TemplateFailed)):
+                template.fork()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert len(os.listdir("/proc/self/fd")) == before
+    template.fork().end()
 
 
 def test_a_fork_is_in_a_control_group_that_goes_with_it(template: Template) -> None:
@@ -215,7 +333,7 @@ def test_a_fork_is_in_a_control_group_that_goes_with_it(template: Template) -> N
     assert not path.exists()
 
 
-@pytest.mark.parametrize("refused", ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETUID"])
+@pytest.mark.parametrize("refused", ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETUID", "CAP_NET_ADMIN"])
 def test_where_a_step_is_refused_there_is_no_fork_and_workers_are_started(
     bubblewrap: str, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:

@@ -13,6 +13,7 @@ from processes import below, wait_for
 from tritonkata.boundary.messages import InterpreterReply, Ready
 from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.boundary.template import Forked, Template, TemplateFailed
 from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
 
 
@@ -65,6 +66,29 @@ def test_what_waited_and_died_is_replaced(stock: Stock, bubblewrap: str | None) 
     assert bubblewrap is None or INTERPRETER in {module for module, *_ in stock._proven}
     for worker in (first, second, third):
         worker.end()
+
+
+def test_a_passing_trouble_costs_no_worker_that_is_at_work(
+    stock: Stock, bubblewrap: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where none can be forked for a moment one is started, and the forks that serve others go on."""
+    if bubblewrap is None:
+        pytest.skip("nothing is forked without a sandbox")
+    first = stock.take(INTERPRETER, bubblewrap, ())
+    with monkeypatch.context() as patch:
+        patch.setattr(Template, "fork", _refused)
+        second = stock.take(INTERPRETER, bubblewrap, ())
+    third = stock.take(INTERPRETER, bubblewrap, ())
+    assert stock.why_not_forked == "no room"
+    assert first.is_running
+    assert [isinstance(worker._process, Forked) for worker in (first, second, third)] == [True, False, True]
+    for worker in (first, second, third):
+        assert is_ready(worker)
+        worker.end()
+
+
+def _refused(_: Template) -> WorkerProcess:
+    raise TemplateFailed("no room")
 
 
 def ended(number: int) -> bool:

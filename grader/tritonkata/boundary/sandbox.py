@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tritonkata.worker.bootstrap import SANDBOX_VARIABLE, SANDBOX_WORD
+from tritonkata.worker.isolating import SHARED_BYTES, TMP_BYTES
 
-TMP_BYTES = 1 << 30
 PROBE_SECONDS = 10.0
 # Far above what a system gives to people, to services and to containers.
 _FIRST_USER = 0x50000000
@@ -73,7 +73,7 @@ def bubblewrap_arguments(hidden: Iterable[Path] = (), *, forks: bool = False) ->
 
     `hidden` are folders (the course's katas and references) that must not be
     readable inside, wherever they lie. With `forks` the process keeps the rights to give its
-    forks namespaces of their own, and nothing is writable that they would share.
+    forks namespaces of their own.
     """
     arguments = ["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "kata", "--cap-drop", "ALL"]
     if os.geteuid() == 0:
@@ -81,20 +81,21 @@ def bubblewrap_arguments(hidden: Iterable[Path] = (), *, forks: bool = False) ->
         # limits on processes and the kernel's checks on /proc then really bind.
         arguments.remove("--unshare-all")
         arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-        for capability in ("SETUID", "SETGID", *(("SYS_ADMIN", "SETPCAP") if forks else ())):
+        for capability in ("SETUID", "SETGID", *(("SYS_ADMIN", "SETPCAP", "NET_ADMIN") if forks else ())):
             arguments += ["--cap-add", f"CAP_{capability}"]
     arguments += ["--clearenv"]
     for name, value in worker_environment(sandboxed=True).items():
         arguments += ["--setenv", name, value]
     arguments += ["--proc", "/proc", "--dev", "/dev"]
+    arguments += ["--perms", "1777", "--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm"]
     arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]
     arguments += _bindings()
     for folder in hidden:
         if _is_visible(folder):
-            arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(folder)]
-    if forks:
-        arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*arguments, "--chdir", "/tmp"]
+            # Read-only, since forks of one process share it.
+            arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(folder), "--remount-ro", str(folder)]
+    # The top is bubblewrap's own, without a bound on its size.
+    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
 
 
 def find_bubblewrap() -> str:

@@ -14,7 +14,7 @@ import struct
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
@@ -46,14 +46,13 @@ class Template:
         system_calls = b""
         with contextlib.suppress(SeccompUnavailable):
             system_calls = filter_program()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        inherited = (theirs.detach(), memory_file("filter", system_calls))
-        try:
+        with contextlib.ExitStack() as failing:
+            self._control, theirs = _line()
+            failing.callback(self._control.close)
+            inherited = (theirs.detach(), memory_file("filter", system_calls))
             wrapping = sandbox_wrapping(bubblewrap, hidden, inherited, forks=True)
             self._process = start_wrapped(_MODULE, (module, *map(str, inherited)), wrapping)
-        except BaseException:
-            self._control.close()
-            raise
+            failing.pop_all()
 
     @property
     def is_running(self) -> bool:
@@ -67,23 +66,24 @@ class Template:
             TemplateFailed: what this machine refuses, or how the template ended.
             OSError: this process has no descriptors left.
         """
-        (child_reads, we_write), (we_read, child_writes), (we_drain, output) = os.pipe(), os.pipe(), os.pipe()
-        line, their_line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        printed, group = os.fdopen(we_drain, "rb", buffering=0), None
-        try:
-            self._ask((child_reads, child_writes, output, their_line.detach()))
+        with contextlib.ExitStack() as failing, contextlib.ExitStack() as theirs:
+            reads, writes = _pipe(failing, theirs, ours=0), _pipe(failing, theirs, ours=1)
+            printed = _pipe(failing, theirs, ours=0)
+            line, their_line = _line()
+            failing.callback(line.close)
+            theirs.callback(their_line.close)
+            self._ask((writes.theirs, reads.theirs, printed.theirs, their_line.fileno()))
+            # That the other side has closed these is only seen once they are closed here.
+            theirs.close()
             group = make_group()
-            process = Forked(line, group, printed)
-        except BaseException:
-            line.close()
-            printed.close()
-            for descriptor in (we_write, we_read):
-                os.close(descriptor)
             if group is not None:
-                group.end()
-            raise
-        return WorkerProcess(process, Channel(we_read, we_write), group=group)
+                failing.callback(group.end)
+            stdout = os.fdopen(os.dup(printed.ours), "rb", buffering=0)
+            failing.callback(stdout.close)
+            process = Forked(line, group, stdout)
+            failing.pop_all()
+            os.close(printed.ours)
+            return WorkerProcess(process, Channel(reads.ours, writes.ours), group=group)
 
     def end(self) -> None:
         """End it and every worker that was forked from it."""
@@ -91,15 +91,35 @@ class Template:
         self._process.end()
 
     def _ask(self, descriptors: tuple[int, ...]) -> None:
-        """Pass the ends that are the worker's. They are closed here: it is seen that it closed them, too."""
         try:
             socket.send_fds(self._control, [str(new_user()).encode()], descriptors)
         except OSError as error:
+            if self.is_running:
+                raise TemplateFailed(f"the template cannot be asked now ({error})") from error
             said = self._process.output().strip().splitlines()
             raise TemplateFailed(f"the template ended ({said[-1] if said else error})") from error
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
+
+
+class _Pipe(NamedTuple):
+    """Which end of a pipe is whose."""
+
+    ours: int
+    theirs: int
+
+
+def _pipe(failing: contextlib.ExitStack, theirs: contextlib.ExitStack, *, ours: int) -> _Pipe:
+    """A pipe of which end `ours` (0 reads, 1 writes) stays here, unless it fails; the other is closed with `theirs`."""
+    ends = os.pipe()
+    failing.callback(os.close, ends[ours])
+    theirs.callback(os.close, ends[1 - ours])
+    return _Pipe(ends[ours], ends[1 - ours])
+
+
+def _line() -> tuple[socket.socket, socket.socket]:
+    """Two ends for messages; the first is told who sent each."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
 
 
 class Forked:
@@ -117,18 +137,21 @@ class Forked:
         self.stdout = stdout
         self.returncode: int | None = None
         self._line = line
+        self._has_ended = False
         line.settimeout(START_SECONDS)
         self.pid = self._greeted(HERE)
-        self._keeper = os.pidfd_open(self.pid)
-        try:
-            if group is not None:
-                group.add(self.pid)
-            line.send(GO)
-            self._first = os.pidfd_open(self._greeted(UP))
-        except BaseException:
-            self._kill(self._keeper)
-            os.close(self._keeper)
-            raise
+        with contextlib.ExitStack() as failing:
+            try:
+                self._keeper = os.pidfd_open(self.pid)
+                failing.callback(os.close, self._keeper)
+                failing.callback(self._kill, self._keeper)
+                if group is not None:
+                    group.add(self.pid)
+                line.send(GO)
+                self._first = os.pidfd_open(self._greeted(UP))
+            except OSError as error:
+                raise TemplateFailed(f"a fork could not be followed ({error})") from error
+            failing.pop_all()
 
     def poll(self) -> int | None:
         """The exit code once it has ended; 128 and more for a signal."""
@@ -153,11 +176,15 @@ class Forked:
 
     def end(self) -> None:
         """Kill the first process of the namespaces, and the kernel all others with it; wait for that."""
+        if self._has_ended:
+            return
+        self._has_ended = True
         self._kill(self._first)
         try:
             self.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self._kill(self._keeper)
+            self.returncode = _KILLED
         self._line.close()
         for descriptor in (self._first, self._keeper):
             os.close(descriptor)
@@ -170,8 +197,10 @@ class Forked:
         """Who says this word, as a process number here."""
         try:
             message, credentials, _, _ = self._line.recvmsg(MAX_MESSAGE_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size))
+        except TimeoutError as error:
+            raise TemplateFailed(f"no answer within {START_SECONDS:g} seconds") from error
         except OSError as error:
-            raise TemplateFailed(f"no answer within {START_SECONDS:g} seconds ({error})") from error
+            raise TemplateFailed(f"it ended before it could fork a worker ({error})") from error
         if message != word or not credentials:
             raise TemplateFailed(message.decode(errors="replace") or "it ended before it could fork a worker")
         return int(_CREDENTIALS.unpack(credentials[0][2])[0])

@@ -78,14 +78,18 @@ class Stock:
         return worker
 
     def _give_up(self, kind: _Kind, template: Template, reason: str) -> None:
-        """One that has worked is made again the next time; one that never did, never."""
-        template.end()
+        """Go on without a template that never worked; make one that has ended anew the next time.
+
+        One that has worked and still runs is kept: other forks of it are at work, and would end with it.
+        """
         self.why_not_forked = reason
-        if kind in self._proven:
+        if kind not in self._proven:
+            template.end()
+            self._templates[kind] = None
+        elif not template.is_running:
+            template.end()
             self._proven.discard(kind)
             del self._templates[kind]
-        else:
-            self._templates[kind] = None
 
     def _started(self, kind: _Kind) -> WorkerProcess:
         waiting = self._waiting.setdefault(kind, [])

@@ -7,13 +7,18 @@ right is kept that could take any of it back. Each step raises OSError where the
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import re
+import socket
+import struct
 from pathlib import Path
 
 TMP_BYTES = 1 << 30
+SHARED_BYTES = 16 << 20
 
 _NEW_MOUNTS = 0x00020000
+_NEW_CGROUPS = 0x02000000
 _NEW_UTS = 0x04000000
 _NEW_IPC = 0x08000000
 _NEW_USER = 0x10000000
@@ -21,10 +26,13 @@ _NEW_PIDS = 0x20000000
 _NEW_NETWORK = 0x40000000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC = 1, 2, 4, 8
 _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 _INSTRUCTION_BYTES = 8
+_SET_INTERFACE_FLAGS = 0x8914  # SIOCSIFFLAGS, on a `struct ifreq` of a name and flags
+_INTERFACE = struct.Struct("16sH22x")
+_INTERFACE_UP, _INTERFACE_RUNNING = 0x1, 0x40
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,12 +49,13 @@ def leave_namespaces() -> None:
     Without root a user namespace comes first, which gives the right to make the others.
     """
     user, group = os.getuid(), os.getgid()
-    flags = _NEW_MOUNTS | _NEW_UTS | _NEW_IPC | _NEW_PIDS | _NEW_NETWORK
+    flags = _NEW_MOUNTS | _NEW_CGROUPS | _NEW_UTS | _NEW_IPC | _NEW_PIDS | _NEW_NETWORK
     _call("unshare", flags if user == 0 else flags | _NEW_USER)
     if user != 0:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _raise_loopback()
 
 
 def cover_mounts() -> None:
@@ -55,8 +64,15 @@ def cover_mounts() -> None:
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("proc", "/proc", "proc", plain | _NO_EXEC | _READ_ONLY)
     _cover_tmp(plain)
-    _mount("tmpfs", "/dev/pts", "tmpfs", plain | _NO_EXEC | _READ_ONLY, "mode=0755,size=4096")
+    _mount("tmpfs", "/dev/shm", "tmpfs", plain, f"mode=1777,size={SHARED_BYTES}")
+    _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
     os.chdir("/tmp")
+
+
+def _raise_loopback() -> None:
+    """A network without its loopback interface answers in other ways than a worker's that was started by itself."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, _INTERFACE.pack(b"lo", _INTERFACE_UP | _INTERFACE_RUNNING))
 
 
 def _cover_tmp(flags: int) -> None:
@@ -64,10 +80,12 @@ def _cover_tmp(flags: int) -> None:
     below = _mounted_below("/tmp/")
     held = [(target, os.open(target, os.O_PATH)) for target in below]
     _mount("tmpfs", "/tmp", "tmpfs", flags, f"mode=1777,size={TMP_BYTES}")
+    before = os.umask(0o022)
     for target, descriptor in held:
-        os.makedirs(target, mode=0o755, exist_ok=True)
+        os.makedirs(target, exist_ok=True)
         _mount(f"/proc/self/fd/{descriptor}", target, "", _BIND | _RECURSIVE)
         os.close(descriptor)
+    os.umask(before)
 
 
 def _mounted_below(folder: str) -> list[str]:
@@ -99,6 +117,8 @@ def give_up_rights(user: int, system_calls: bytes) -> None:
     if system_calls:
         program = _Program(len(system_calls) // _INSTRUCTION_BYTES, system_calls)
         _call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
+    # No one of the same user may look into this process, or into what it still holds, by /proc.
+    _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
     _check(filtered=bool(system_calls))
 
 

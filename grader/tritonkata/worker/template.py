@@ -10,6 +10,7 @@ ended; the first process of the new process table, which reaps; and the worker.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -17,7 +18,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -60,13 +61,24 @@ def main() -> int:
         return FAILED
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     while (request := _next(control)) is not None:
-        if os.fork() == 0:
-            control.close()
-            _ending(lambda made=request: _keep(made, serve, system_calls))  # type: ignore[misc]
+        with _telling(request):
+            if os.fork() == 0:
+                control.close()
+                _ending(lambda made=request: _keep(made, serve, system_calls))  # type: ignore[misc]
         request.line.close()
         for descriptor in (request.reads, request.writes, request.output):
             os.close(descriptor)
     return 0
+
+
+@contextlib.contextmanager
+def _telling(request: _Request) -> Iterator[None]:
+    """Tell the controller what the kernel refused; it has others to ask, and this process goes on."""
+    try:
+        yield
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            request.line.send(f"refused: {error}".encode())
 
 
 def _next(control: socket.socket) -> _Request | None:
@@ -85,14 +97,14 @@ def _keep(request: _Request, serve: Serve, system_calls: bytes) -> int:
     request.line.send(HERE)
     if request.line.recv(MAX_MESSAGE_BYTES) != GO:
         return FAILED
-    try:
+    first = 0
+    with _telling(request):
         isolating.leave_namespaces()
-    except OSError as error:
-        request.line.send(f"no namespaces: {error}".encode())
-        return FAILED
-    first = os.fork()
+        first = os.fork()
+        if first == 0:
+            _ending(lambda: _first(request, serve, system_calls))
     if first == 0:
-        _ending(lambda: _first(request, serve, system_calls))
+        return FAILED
     for descriptor in (request.reads, request.writes, request.output):
         os.close(descriptor)
     code = _exit_code(os.waitpid(first, 0)[1])
@@ -102,19 +114,25 @@ def _keep(request: _Request, serve: Serve, system_calls: bytes) -> int:
 
 def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:
     """The first process of the namespaces: give up all rights, fork the worker, reap. All others end with it."""
-    try:
+    # Its own session: a signal to a group reaches members in other namespaces too, here the keeper.
+    os.setsid()
+    # Without a handler the kernel keeps a signal from within away from the first process.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    worker = 0
+    with _telling(request):
+        _replace_standard(request.output)
         isolating.cover_mounts()
         isolating.give_up_rights(request.user, system_calls)
         isolating.end_with_the_parent()
         bootstrap.limit()
-    except OSError as error:
-        request.line.send(str(error).encode())
-        return FAILED
-    worker = os.fork()
+        worker = os.fork()
+        if worker == 0:
+            _ending(lambda: _work(request, serve))
     if worker == 0:
-        _ending(lambda: _work(request, serve))
+        return FAILED
     request.line.send(UP)
     bootstrap.keep_descriptors(set())
+    _replace_standard(None)
     while True:
         ended, status = os.wait()
         if ended == worker:
@@ -122,11 +140,19 @@ def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:
 
 
 def _work(request: _Request, serve: Serve) -> int:
-    for standard in (1, 2):
-        os.dup2(request.output, standard)
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     request.line.detach()
     bootstrap.keep_descriptors({request.reads, request.writes})
     return serve(request.reads, request.writes)
+
+
+def _replace_standard(output: int | None) -> None:
+    """Standard input anew, since what a descriptor was set to is shared with all forks; output there or nowhere."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number, target in ((0, nothing), (1, output), (2, output)):
+        os.dup2(nothing if target is None else target, number)
+    os.close(nothing)
 
 
 def _ending(work: Callable[[], int]) -> NoReturn:

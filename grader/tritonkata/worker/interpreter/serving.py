@@ -42,6 +42,7 @@ def serve(read_fd: int, write_fd: int, ready: Ready) -> int:
     """Greet with `ready`, then answer requests until the controller closes its end."""
     _hide_from_children()
     channel = Channel(read_fd, write_fd)
+    _reseed()
     load: Load | None = None
     with contextlib.suppress(ChannelClosed):
         channel.send(ready)
@@ -80,6 +81,13 @@ def prepare() -> Ready:
     gc.collect()
     gc.freeze()  # the collector would otherwise write to, and so copy, every page of each child
     return Ready(str(triton.__version__), str(torch.__version__), np.__version__)
+
+
+def _reseed() -> None:
+    """Unseeded random numbers: forks of one process would all draw the same."""
+    import torch
+
+    torch.seed()
 
 
 def _hide_from_children() -> None:
