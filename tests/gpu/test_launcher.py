@@ -339,6 +339,30 @@ def entry(x):
     outputs(launcher, traced(source, device, spec_of(x)), x)
 
 
+def test_programs_that_race_are_not_called_uninitialised(launcher: WorkerProcess, device: DeviceFigures) -> None:
+    """Whoever comes last wins; two runs over the same memory may agree by chance."""
+    source = (
+        HEAD
+        + """
+@triton.jit
+def everywhere(x_ptr, y_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    for row in range(n_rows):
+        x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols)
+        tl.store(y_ptr + row * n_cols + cols, x + tl.where(tl.program_id(0) == row, x, 0), mask=cols < n_cols)
+
+def entry(x):
+    y = torch.empty_like(x)
+    everywhere[(x.shape[0],)](x, y, x.shape[0], x.shape[1], BLOCK=64)
+    return y
+"""
+    )
+    x = values(3, 37)
+    plan = traced(source, device, spec_of(x))
+    for _ in range(50):
+        outputs(launcher, plan, x)
+
+
 def test_an_illegal_address_ends_the_launcher_and_the_next_one_works(device: DeviceFigures) -> None:
     source = PLAIN.replace("y_ptr + row * n_cols", "y_ptr + (row + 1) * (1 << 42)")
     x = values(4, 64)

@@ -20,6 +20,7 @@ from tritonkata.model.plan import Step, View
 from tritonkata.model.tensors import Run, TensorData, TensorSpec
 
 Storages = list[NDArray[np.uint8]]
+_REPEATS = 4
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _compare_runs(
         for index, storage in enumerate(outcome.outputs):
             flat = compare.flat_words(storage, specs[index])
             suspects += _depends_on_poison(index, specs[index], words[index], flat, masks[index], other)
-    if suspects and not hits and _repeats(session, steps, suspects[0], words, poison):
+    if suspects and not hits and _repeats(session, steps, words, poison):
         raise faults.ReplayFault(_uninitialised(session, *suspects[0]))
     found = (compare.unwritten(index, mask, specs[index].shape) for index, mask in enumerate(masks))
     return tuple(summary for summary in found if summary), hits
@@ -111,15 +112,18 @@ def _depends_on_poison(
     return [(index, int(differs.argmax()))] if differs.any() else []
 
 
-def _repeats(
-    session: Session, steps: Sequence[Step], suspect: tuple[int, int], words: Sequence[NDArray[Any]], poison: int
-) -> bool:
-    """Whether the element comes out the same over the same poison: else it varies by itself (atomics, a race)."""
-    index, position = suspect
-    again = _run_once(session, steps, poison)
-    spec = session.plan.outputs[index].spec
-    flat = compare.flat_words(again.outputs[index], spec)
-    return not compare.differing(words[index], flat, spec.dtype)[position]
+def _repeats(session: Session, steps: Sequence[Step], words: Sequence[NDArray[Any]], poison: int) -> bool:
+    """Whether all outputs come out the same over the same poison, each time: else they vary by themselves.
+
+    Programs that race for an element, or add to it in any order, may agree by chance once.
+    """
+    specs = [view.spec for view in session.plan.outputs]
+    for _ in range(_REPEATS):
+        outputs = _run_once(session, steps, poison).outputs
+        for first, storage, spec in zip(words, outputs, specs, strict=True):
+            if compare.differing(first, compare.flat_words(storage, spec), spec.dtype).any():
+                return False
+    return True
 
 
 def _uninitialised(session: Session, index: int, position: int) -> Fault:
