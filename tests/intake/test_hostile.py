@@ -95,9 +95,10 @@ def test_links_pipes_and_folders_in_a_folder_are_not_followed(tmp_path):
     with open_download(root) as download:
         intake = take_in(download, SLUG)
         found = {attempt.student.id: attempt for attempt in intake.attempts}
-        assert sorted(found) == ["ann", "cy", "zed"]
+        assert sorted(found) == ["ann", "cy", "di", "zed"]
         assert "symbolic link" in found["ann"].problem
         assert "pipe" in found["cy"].problem
+        assert "empty folder" in found["di"].problem
         assert download.source(found["zed"]) == SOURCE
         for student in ("ann", "cy"):
             with pytest.raises(MemberProblem):

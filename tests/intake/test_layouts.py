@@ -240,6 +240,16 @@ def test_a_notebook_is_left_out_with_what_to_hand_in(tmp_path):
     assert [attempt.student.id for attempt in intake.attempts] == ["bo"]
 
 
+def test_an_empty_folder_is_a_student_who_handed_nothing_in(tmp_path):
+    root = folder(tmp_path / "in", {"ann/safe_softmax.py": SOURCE})
+    (root / "bo").mkdir()
+    (root / "ann" / "notes").mkdir()
+    intake = taken(root)
+    assert "empty folder" in left(intake, "bo").reason
+    assert left(intake, "bo").student.id == "bo"
+    assert {attempt.student.id: attempt.problem for attempt in intake.attempts} == {"ann": ""}
+
+
 def test_several_files_are_left_out_and_named(tmp_path):
     intake = taken(folder(tmp_path / "in", {"ann/a.py": b"", "ann/b.py": b"", "bo/a.py": b"", "bo/b.txt": b""}))
     assert "a.py and b.py" in left(intake, "ann").reason

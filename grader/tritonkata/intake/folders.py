@@ -19,6 +19,7 @@ _KINDS = (
     (stat.S_ISBLK, "is a device"),
 )
 REPOSITORY = ".git"
+EMPTY = "is an empty folder"
 
 
 class Folder:
@@ -29,7 +30,7 @@ class Folder:
         self.repositories: set[str] = set()
 
     def entries(self) -> Iterator[Entry]:
-        """Everything but folders, in the order of their names.
+        """Everything but folders that hold something, in the order of their names.
 
         Raises:
             ContainerProblem: the root cannot be listed.
@@ -45,6 +46,8 @@ class Folder:
                 raise ContainerProblem(f"cannot be listed: {error.strerror}") from error
             yield Entry(folder, 0, f"cannot be listed: {error.strerror}")
             return
+        if folder and not found:
+            yield Entry(folder, 0, EMPTY)
         for entry in found:
             name = f"{folder}{SEPARATOR}{entry.name}" if folder else entry.name
             if not entry.is_dir(follow_symlinks=False):
