@@ -8,6 +8,7 @@ nothing is allocated before its length has been checked against the limits.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import selectors
 import struct
@@ -25,6 +26,9 @@ _HEADER = struct.Struct(">4sII")
 _LENGTH = struct.Struct(">Q")
 _CHUNK = 1 << 20
 _GROWTH = 64 << 20
+
+PIPE_BYTES = 1 << 20
+"""What a pipe holds: Linux gives so much to everybody. With its usual 64 KiB the two sides wait for each other more."""
 
 MAX_BODY_BYTES = 64 << 20
 MAX_BLOBS = 32
@@ -52,15 +56,20 @@ class Frame(Generic[Message]):
 
 
 class Channel:
-    """Typed frames out of `read_fd` and into `write_fd`; both are made non-blocking."""
+    """Typed frames out of `read_fd` and into `write_fd`; both are made non-blocking, and to hold `pipe_bytes`."""
 
-    def __init__(self, read_fd: int, write_fd: int, *, max_blob_bytes: int = MAX_BLOB_BYTES) -> None:
+    def __init__(
+        self, read_fd: int, write_fd: int, *, max_blob_bytes: int = MAX_BLOB_BYTES, pipe_bytes: int = PIPE_BYTES
+    ) -> None:
         self._read_fd = read_fd
         self._write_fd = write_fd
         self._max_blob_bytes = max_blob_bytes
         self._encoder = msgspec.msgpack.Encoder()
         for descriptor in (read_fd, write_fd):
             os.set_blocking(descriptor, False)
+            # No pipe, or the user has too many large ones.
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, pipe_bytes)
 
     def send(self, message: msgspec.Struct, blobs: Sequence[Any] = (), *, seconds: float | None = None) -> None:
         """Write one frame. `blobs` are bytes-like and contiguous.
