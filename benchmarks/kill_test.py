@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from common import environment, kata_command, save
+from process_tree import below, processes
 from tritonkata.gradebook.opening import FILE_NAME, open_gradebook
 
 COURSE = Path(__file__).resolve().parents[1] / "tests" / "course"
@@ -140,30 +141,6 @@ def lived(words: list[str], seconds: float, out: Path, killed: Killed) -> bool:
     if process.returncode != 0:
         raise SystemExit(f"kata grade ended with {process.returncode}:\n{errors[-2000:]}")
     return False
-
-
-def below(parent: int) -> dict[int, str]:
-    """Every process below one, with when it started, which tells it from a later one of its number."""
-    parents = {number: fields[1] for number, fields in processes()}
-    starts = {number: fields[19] for number, fields in processes()}
-    found: set[int] = set()
-    frontier = {parent}
-    while frontier:
-        frontier = {child for child, above in parents.items() if int(above) in frontier} - found
-        found |= frontier
-    return {number: starts[number] for number in found if number in starts}
-
-
-def processes() -> Iterator[tuple[int, list[str]]]:
-    """Each process that has not ended, with the fields of its `stat` from the state on."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                yield int(entry.name), fields
 
 
 def outlived(started: dict[int, str]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from process_tree import below
+
 SAMPLE_SECONDS = 0.5
 
 
@@ -50,20 +52,3 @@ def proportional_bytes(number: int) -> int:
         return 0
     (line,) = [line for line in text.splitlines() if line.startswith("Pss:")]
     return int(line.split()[1]) << 10
-
-
-def below(parent: int) -> set[int]:
-    """All processes below one."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found: set[int] = set()
-    frontier = {parent}
-    while frontier:
-        frontier = {child for child, number in parents.items() if number in frontier} - found
-        found |= frontier
-    return found

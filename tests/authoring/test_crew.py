@@ -9,12 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import below
+from processes import below, command_line, wait_for
 
 from tritonkata.crew.crew import open_crew
 from tritonkata.engine.client import GraderError
@@ -103,21 +102,6 @@ def test_leaving_by_an_exception_ends_what_runs_and_what_waits() -> None:
         interrupted_while_five_jobs_wait()
     assert multiprocessing.active_children() == []
     assert time.monotonic() - began < 100
-
-
-def command_line(number: int) -> bytes:
-    """Empty for a process that ended."""
-    try:
-        return Path(f"/proc/{number}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

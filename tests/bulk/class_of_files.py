@@ -7,12 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from processes import below
+from processes import below, command_line, wait_for
 
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.model.record import Record
@@ -123,21 +122,6 @@ def records(out: Path) -> dict[str, Record]:
         return {record.student.id: record for record in book.records("doubled")}
 
 
-def command_line(number: int) -> str:
-    """Empty for a process that ended."""
-    try:
-        return Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""
-
-
 def graders(command: int) -> list[int]:
     """The processes of a command that grade."""
     return [number for number in below(command) if "spawn_main" in command_line(number)]
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)

@@ -11,17 +11,15 @@ from class_of_files import (
     SOLUTION,
     Gate,
     Kata,
-    below,
-    command_line,
     grade_words,
     graders,
     lines,
     quick,
     records,
     students,
-    wait_for,
     write_class,
 )
+from processes import below, command_line, wait_for
 
 
 def test_ctrl_c_finishes_only_what_is_being_graded_and_the_same_command_goes_on(kata: Kata, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from packing import SOURCE, folder, left, sources, taken, tarred, zip_bytes, zipped
 
+from tritonkata.cli import grade
 from tritonkata.intake import IntakeProblem
+from tritonkata.intake.layouts import LAYOUTS
 from tritonkata.model.record import Student
 
 METADATA = b"""---
@@ -284,3 +286,8 @@ def test_nothing_recognised_names_the_layouts(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(IntakeProblem, match="holds no files"):
         taken(tmp_path / "empty")
+
+
+def test_the_command_offers_the_layouts_that_there_are():
+    """The command names them without importing what reads them."""
+    assert tuple(LAYOUTS) == grade.LAYOUTS

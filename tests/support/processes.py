@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
+def wait_for(condition: Callable[[], object], what: str = "it did not come", seconds: float = 120.0) -> None:
     """Return once the condition holds; an assertion fails with `what` if it does not in time."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -28,6 +28,14 @@ def running(word: str) -> list[str]:
             if word in command:
                 found.append(command)
     return found
+
+
+def command_line(number: int) -> str:
+    """A process's command; empty for one that ended."""
+    try:
+        return Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def below(parent: int) -> set[int]:
