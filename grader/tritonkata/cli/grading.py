@@ -180,11 +180,19 @@ def _lines_now_and_then(total: int) -> Callable[[Outcome], None]:
         tally.add(outcome)
         if time.monotonic() - told[0] >= _LINE_SECONDS:
             told[0] = time.monotonic()
-            left = (total - tally.done) / max(tally.a_minute, 1e-3)
-            text = f"{tally.done} of {total} graded, {tally.a_minute:.1f} a minute, {left:.0f} minutes left"
+            left = time_left(60 * (total - tally.done) / max(tally.a_minute, 1e-3))
+            text = f"{tally.done} of {total} graded, {tally.a_minute:.1f} a minute, {left}"
             click.echo(f"{text}, {tally.bad} not passed", err=True)
 
     return advance
+
+
+def time_left(seconds: float) -> str:
+    """How long it will take, in the unit that says most."""
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}s left"
+    return f"{seconds:.0f} {'second' if round(seconds) == 1 else 'seconds'} left"
 
 
 def _print_line(outcome: Outcome) -> None:
