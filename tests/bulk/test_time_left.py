@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tritonkata.cli.grading import time_left
+from tritonkata.cli.grading_progress import time_left
 
 
 @pytest.mark.parametrize(
