@@ -16,7 +16,7 @@ SETUP_FILES := pyproject.toml hatch_build.py scripts/setup.sh
 help:
 	@echo "make demo      grade a skeleton, a wrong kernel and a right one"
 	@echo "make test      linters, the author's gate, tests, and the contract tests on the oldest supported Triton"
-	@echo "make test-all  the same, all slow tests (every attack, every right kernel), the author's gate with mutants,"
+	@echo "make test-all  the same with mutants in the author's gate, all slow tests (every attack, every right kernel),"
 	@echo "               and the tests on the GPU where there is one"
 	@echo "make verify    the author's gate over all katas, as a matrix, with mutants of each solution"
 	@echo "make lint      ruff and mypy alone"
@@ -48,7 +48,7 @@ test-slow: $(READY)
 test-oldest: $(READY_OLDEST)
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) -m "not gpu and not slow" tests/tracer tests/interpreter
 
-test-all: test test-slow verify test-gpu
+test-all: lint verify test-current test-oldest test-slow test-gpu
 
 gate: $(READY)
 	$(VENV)/bin/kata verify --jobs $(WORKERS)
