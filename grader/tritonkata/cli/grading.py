@@ -157,7 +157,8 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, pending: int, *
     told = [f"{verdicts[name]} {words}" for name, words in _VERDICTS.items() if verdicts[name]]
     click.echo(f"{kata.slug}: {', '.join(told) or 'nothing is graded yet'}.")
     if already:
-        click.echo(f"{already} were graded before and have not changed; {pending} were graded now.")
+        before = f"{already} {'was' if already == 1 else 'were'} graded before and not changed since"
+        click.echo(f"{before}; {pending} {'was' if pending == 1 else 'were'} graded now.")
     if scores:
         click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")
     if mistakes:
