@@ -230,7 +230,8 @@ def loop(submissions: Path, options: argparse.Namespace, graded: dict[str, str])
 
 def looped(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """One submission in a process of its own."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "naive.py"), str(path), options.kata, options.engine]
+    words = [str(path), options.kata, options.engine, str(SEED)]
+    command = [sys.executable, str(ROOT / "benchmarks" / "naive.py"), *words]
     variables = dict(os.environ)
     if options.engine == "interpreter":
         variables["TRITON_INTERPRET"] = "1"

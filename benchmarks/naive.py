@@ -1,6 +1,6 @@
 """The loop that people write: one process a submission, which imports it and runs the same hidden tests.
 
-    python benchmarks/naive.py FILE KATA gpu|interpreter
+    python benchmarks/naive.py FILE KATA gpu|interpreter SEED
 
 It prints one line of JSON: the verdict, the failed checks, and those that it has no means to run.
 """
@@ -35,11 +35,10 @@ from tritonkata.model.report import Engine as EngineReport
 
 Array = NDArray[Any]
 ROOT = Path(__file__).resolve().parents[1]
-SEED = 20
 COPIED_WHOLE_BYTES = 64 << 20
 
 
-def naive(path: Path, slug: str, engine: str) -> dict[str, Any]:
+def naive(path: Path, slug: str, engine: str, seed: int) -> dict[str, Any]:
     """The hidden tests on one submission, in this process."""
     kata = load_course(ROOT).kata(slug)
     naive_engine = InProcess(path, "cuda" if engine == "gpu" else "cpu")
@@ -47,7 +46,7 @@ def naive(path: Path, slug: str, engine: str) -> dict[str, Any]:
         naive_engine.load()
     except LoadFailed as error:
         return {"verdict": "error", "failed": [error.fault.message], "left_out": []}
-    session = run_hidden_tests(kata, naive_engine, SEED, lambda _: None)
+    session = run_hidden_tests(kata, naive_engine, seed, lambda _: None)
     if session.problem is not None:
         raise SystemExit(session.problem)
     outcomes = {name: outcome for name, outcome in session.outcomes.items() if not outcome.absent}
@@ -183,4 +182,4 @@ class InProcess:
 
 
 if __name__ == "__main__":
-    print(json.dumps(naive(Path(sys.argv[1]), sys.argv[2], sys.argv[3])))
+    print(json.dumps(naive(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))))

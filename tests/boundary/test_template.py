@@ -235,22 +235,24 @@ def test_the_end_of_a_template_ends_its_forks(bubblewrap: str) -> None:
 def test_killing_the_controller_ends_template_and_forks(bubblewrap: str, tmp_path: Path) -> None:
     marker = f"kata-killed-{os.getpid()}"
     (tmp_path / "sheet.txt").write_text(SOURCE)
+    (tmp_path / "marker.txt").write_text(marker)
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
         "from sheets import Sheet\n"
         "from tritonkata.boundary.template import Template\n"
         "worker = Template('tritonkata.worker.interpreter', bubblewrap=sys.argv[2]).fork()\n"
-        "Sheet(worker, open(sys.argv[3]).read()).send('stay', sys.argv[4])\n"
+        "Sheet(worker, open(sys.argv[3]).read()).send('stay', open(sys.argv[4]).read())\n"
         "print('started', flush=True); time.sleep(600)"
     )
     support = Path(__file__).resolve().parents[1] / "support"
-    arguments = [str(support), bubblewrap, str(tmp_path / "sheet.txt"), f"{marker[:-1]}", marker[-1]]
+    # The marker stands in the command line of the fork's child alone.
+    arguments = [str(support), bubblewrap, str(tmp_path / "sheet.txt"), str(tmp_path / "marker.txt")]
     with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
         assert controller.stdout.readline() == "started\n"
-        wait_for(lambda: running(marker[:-1]), "the child never started")
+        wait_for(lambda: running(marker), "the child never started")
         os.kill(controller.pid, signal.SIGKILL)
-    wait_for(lambda: not running(marker[:-1]), "a fork outlived the controller")
+    wait_for(lambda: not running(marker), "a fork outlived the controller")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may start any number of processes")

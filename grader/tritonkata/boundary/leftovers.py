@@ -9,7 +9,6 @@ runs, so that all of them stay below one of the two.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -21,10 +20,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tritonkata.worker.prctl import adopt_orphans
+
 END_SECONDS = 10.0
 _PAUSE_SECONDS = 0.002
 _FOLDER_PREFIX = "kata-worker-"
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class _Adoption:
         """Start a worker, so that no other thread takes it for an orphan."""
         with self._lock:
             if not sandboxed:
-                _ask_for_orphans(True)
+                adopt_orphans(True)
             try:
                 worker = start()
                 self._workers.add(worker.pid)
@@ -56,14 +56,14 @@ class _Adoption:
                     self._unsandboxed.add(worker.pid)
                 return worker
             finally:
-                _ask_for_orphans(bool(self._unsandboxed))
+                adopt_orphans(bool(self._unsandboxed))
 
     def forget(self, worker: int) -> None:
         """Note that a worker and everything it started has ended."""
         with self._lock:
             self._workers.discard(worker)
             self._unsandboxed.discard(worker)
-            _ask_for_orphans(bool(self._unsandboxed))
+            adopt_orphans(bool(self._unsandboxed))
 
     def orphans(self) -> list[_Process]:
         """Adopted processes. A worker has a session of its own, so what comes from one is never in this process's."""
@@ -182,7 +182,3 @@ def _exists(pid: int) -> bool:
 def _namespace() -> int:
     """Process ids mean something in their namespace alone; containers may share a folder for temporary files."""
     return os.stat("/proc/self/ns/pid").st_ino
-
-
-def _ask_for_orphans(wanted: bool) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)

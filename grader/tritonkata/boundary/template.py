@@ -14,7 +14,7 @@ import struct
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
@@ -67,23 +67,24 @@ class Template:
             OSError: this process has no descriptors left.
         """
         with contextlib.ExitStack() as failing, contextlib.ExitStack() as theirs:
-            reads, writes = _pipe(failing, theirs, ours=0), _pipe(failing, theirs, ours=1)
-            printed = _pipe(failing, theirs, ours=0)
+            we_read, child_writes = _pipe(theirs, ours=0)
+            failing.callback(os.close, we_read)
+            we_write, child_reads = _pipe(theirs, ours=1)
+            failing.callback(os.close, we_write)
+            we_drain, output = _pipe(theirs, ours=0)
+            stdout = failing.enter_context(os.fdopen(we_drain, "rb", buffering=0))
             line, their_line = _line()
             failing.callback(line.close)
             theirs.callback(their_line.close)
-            self._ask((writes.theirs, reads.theirs, printed.theirs, their_line.fileno()))
+            self._ask((child_reads, child_writes, output, their_line.fileno()))
             # That the other side has closed these is only seen once they are closed here.
             theirs.close()
             group = make_group()
             if group is not None:
                 failing.callback(group.end)
-            stdout = os.fdopen(os.dup(printed.ours), "rb", buffering=0)
-            failing.callback(stdout.close)
             process = Forked(line, group, stdout)
             failing.pop_all()
-            os.close(printed.ours)
-            return WorkerProcess(process, Channel(reads.ours, writes.ours), group=group)
+            return WorkerProcess(process, Channel(we_read, we_write), group=group)
 
     def end(self) -> None:
         """End it and every worker that was forked from it."""
@@ -100,19 +101,11 @@ class Template:
             raise TemplateFailed(f"the template ended ({said[-1] if said else error})") from error
 
 
-class _Pipe(NamedTuple):
-    """Which end of a pipe is whose."""
-
-    ours: int
-    theirs: int
-
-
-def _pipe(failing: contextlib.ExitStack, theirs: contextlib.ExitStack, *, ours: int) -> _Pipe:
-    """A pipe of which end `ours` (0 reads, 1 writes) stays here, unless it fails; the other is closed with `theirs`."""
+def _pipe(theirs: contextlib.ExitStack, *, ours: int) -> tuple[int, int]:
+    """A pipe: end `ours` (0 reads, 1 writes), and the other one, which is closed with `theirs`."""
     ends = os.pipe()
-    failing.callback(os.close, ends[ours])
     theirs.callback(os.close, ends[1 - ours])
-    return _Pipe(ends[ours], ends[1 - ours])
+    return ends[ours], ends[1 - ours]
 
 
 def _line() -> tuple[socket.socket, socket.socket]:

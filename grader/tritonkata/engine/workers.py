@@ -17,7 +17,7 @@ from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.discreet import NOTE, Discreet
 from tritonkata.engine.interpreting import Interpreter
 from tritonkata.engine.recompiling import RECOMPILER, Recompiler
-from tritonkata.engine.stock import Stock
+from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
 from tritonkata.model.course import Entry, Kata, Limits
 
 MAX_OUTPUT_BYTES = 1 << 30
@@ -70,7 +70,7 @@ class Workers:
         """The interpreter worker, started when it is first asked for."""
         if self._interpreter is None:
             discreet = _discreet(self._assignment) if self._assignment.discreet else None
-            worker = self._worker("interpreter", InterpreterReply, lambda _: "sm_90")
+            worker = self._worker(INTERPRETER, InterpreterReply, lambda _: "sm_90")
             worker.may_skip, worker.max_reply_bytes = True, MAX_OUTPUT_BYTES
             self._interpreter = Interpreter(worker, self._assignment.limits, discreet)
         return self._interpreter
@@ -83,7 +83,7 @@ class Workers:
                 ahead.loaded(device, target(device))
             return target(device)
 
-        worker = self._worker("tracer", TracerReply, noted)
+        worker = self._worker(TRACER, TracerReply, noted)
         tracer = Tracer(worker, self._assignment.limits, self._recompiler(), ahead)
         self._tracers.append(tracer)
         return tracer
@@ -123,12 +123,10 @@ class Workers:
         interpreters = [] if self._interpreter is None else [self._interpreter.worker]
         return [*(tracer.worker for tracer in self._tracers), *interpreters]
 
-    def _worker(self, name: str, replies: Any, target: Callable[[DeviceFigures], str]) -> UntrustedWorker:
+    def _worker(self, module: str, replies: Any, target: Callable[[DeviceFigures], str]) -> UntrustedWorker:
         def load() -> Load:
             device = self._device()
             return _load(self._assignment, device, target(device))
-
-        module = f"tritonkata.worker.{name}"
 
         def take() -> WorkerProcess:
             return self._stock.take(module, self._bubblewrap, self._assignment.hidden)

@@ -24,9 +24,6 @@ OPEN_FILES = 256
 PROCESSES = 128
 CPU_SECONDS = 600
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-
 _state = {"sandboxed": False}
 
 
@@ -55,7 +52,7 @@ def enter() -> None:
     if not _state["sandboxed"]:
         _end_with_the_controller(int(number) if word == NO_SANDBOX_WORD else os.getppid())
     elif os.getuid() == 0:
-        _drop_root(int(number))
+        become(int(number))
 
 
 def keep_descriptors(keep: set[int]) -> None:
@@ -95,18 +92,16 @@ def go_first_when_memory_runs_out() -> None:
 
 def _end_with_the_controller(controller: int) -> None:
     """Without a namespace nothing else ends a worker, and what it forked, when the controller is killed."""
-    import ctypes
-
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    from tritonkata.worker import prctl
 
     def end_with(parent: int) -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        prctl.end_with_the_parent()
         if os.getppid() != parent:  # it ended before the kernel was told
             os.kill(os.getpid(), signal.SIGKILL)
 
     end_with(controller)
     # What a case leaves running becomes this process's child, where the controller finds it.
-    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl.adopt_orphans(True)
     own = {"pid": os.getpid()}
     os.register_at_fork(
         before=lambda: own.update(pid=os.getpid()),
@@ -114,7 +109,8 @@ def _end_with_the_controller(controller: int) -> None:
     )
 
 
-def _drop_root(number: int) -> None:
+def become(number: int) -> None:
+    """Change from root to the user and the group of this number, for good."""
     os.setgroups([])
     os.setresgid(number, number, number)
     os.setresuid(number, number, number)

@@ -1,7 +1,7 @@
 """What a forked worker leaves behind: the namespaces, the mounts and the rights of the template that it came from.
 
-Only what is fresh is left: a process table, a network without interfaces, a temporary folder, a user of its own. No
-right is kept that could take any of it back. Each step raises OSError where the kernel refuses it.
+Only what is fresh is left: a process table, a network with nothing but its loopback, a temporary folder, a user of its
+own. No right is kept that could take any of it back. Each step raises OSError where the kernel refuses it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 import socket
 import struct
 from pathlib import Path
+
+from tritonkata.worker import bootstrap, prctl
 
 TMP_BYTES = 1 << 30
 SHARED_BYTES = 16 << 20
@@ -26,7 +28,7 @@ _NEW_PIDS = 0x20000000
 _NEW_NETWORK = 0x40000000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC = 1, 2, 4, 8
 _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 22, 24, 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 _INSTRUCTION_BYTES = 8
@@ -109,22 +111,14 @@ def give_up_rights(user: int, system_calls: bytes) -> None:
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # the last one that this kernel knows, or no right to drop, which the check below sees
     if os.getuid() == 0:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
+        bootstrap.become(user)
     _call("capset", (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)())
     _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if system_calls:
         program = _Program(len(system_calls) // _INSTRUCTION_BYTES, system_calls)
         _call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
-    # No one of the same user may look into this process, or into what it still holds, by /proc.
-    _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+    prctl.hide()
     _check(filtered=bool(system_calls))
-
-
-def end_with_the_parent() -> None:
-    """Have the kernel end this process with the one that started it; a change of user undoes this."""
-    _call("prctl", _PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
 
 def _check(*, filtered: bool) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tritonkata.worker import bootstrap, isolating
+from tritonkata.worker import bootstrap, isolating, prctl
 
 HERE = b"here"
 GO = b"go"
@@ -123,7 +123,7 @@ def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:
         _replace_standard(request.output)
         isolating.cover_mounts()
         isolating.give_up_rights(request.user, system_calls)
-        isolating.end_with_the_parent()
+        prctl.end_with_the_parent()
         bootstrap.limit()
         worker = os.fork()
         if worker == 0:
@@ -142,6 +142,7 @@ def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:
 def _work(request: _Request, serve: Serve) -> int:
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.modules["torch"].seed()  # without a seed all forks would draw the same random numbers
     request.line.detach()
     bootstrap.keep_descriptors({request.reads, request.writes})
     return serve(request.reads, request.writes)

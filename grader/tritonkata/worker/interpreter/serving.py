@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import shutil
@@ -19,12 +18,11 @@ from typing import Any
 from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.messages import Evaluate, Evaluated, Failed, Interpret, Interpreted, Load, Loaded, Ready
 from tritonkata.model.faults import Fault, Phase
-from tritonkata.worker import bootstrap
+from tritonkata.worker import bootstrap, prctl
 from tritonkata.worker.alarm import GRACE_SECONDS, Alarm
 from tritonkata.worker.loading import safe_filename
 
 MAX_REPLY_BYTES = 4 << 30
-_PR_SET_DUMPABLE = 4
 Work = Callable[[Path], tuple[Any, Sequence[Any]]]
 
 
@@ -40,9 +38,8 @@ class Task:
 
 def serve(read_fd: int, write_fd: int, ready: Ready) -> int:
     """Greet with `ready`, then answer requests until the controller closes its end."""
-    _hide_from_children()
+    prctl.hide()  # from its children, which are of the same user
     channel = Channel(read_fd, write_fd)
-    _reseed()
     load: Load | None = None
     with contextlib.suppress(ChannelClosed):
         channel.send(ready)
@@ -81,18 +78,6 @@ def prepare() -> Ready:
     gc.collect()
     gc.freeze()  # the collector would otherwise write to, and so copy, every page of each child
     return Ready(str(triton.__version__), str(torch.__version__), np.__version__)
-
-
-def _reseed() -> None:
-    """Unseeded random numbers: forks of one process would all draw the same."""
-    import torch
-
-    torch.seed()
-
-
-def _hide_from_children() -> None:
-    """Let no child of the same user open this process's pipes or memory through /proc."""
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _answer_device_questions(load: Load) -> None:

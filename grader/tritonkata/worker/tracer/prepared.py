@@ -15,12 +15,11 @@ def prepare() -> Callable[[int, int], int]:
     """Import torch and Triton and compile once. What is returned serves one submission on two descriptors."""
     folder = Path(tempfile.mkdtemp(prefix="tracer-"))
     environment.prepare(str(folder / "cache"))
-    from tritonkata.worker.tracer.serve import reseed, serve, warm_up
+    from tritonkata.worker.tracer.serve import serve, warm_up
 
     settings = warm_up()
 
     def run(read_fd: int, write_fd: int) -> int:
-        reseed()
         # A process forked from the one that prepared has a temporary folder of its own, still empty.
         folder.mkdir(mode=0o700, exist_ok=True)
         try:

@@ -74,8 +74,3 @@ def warm_up() -> Settings:
     signature = {"pointer": "*fp32", "count": "i32", "BLOCK": "constexpr"}
     triton.compile(ASTSource(_warm, signature, {(2,): 64}), target=GPUTarget("cuda", 90, 32))
     return settings
-
-
-def reseed() -> None:
-    """Unseeded random numbers: forks of one process would all draw the same."""
-    torch.seed()
