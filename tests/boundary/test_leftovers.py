@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from processes import running, wait_for
 
 from tritonkata.boundary import leftovers
 from tritonkata.boundary import process as processes
+from tritonkata.worker.prctl import adopt_orphans
 
 PRELUDE = """
 import ctypes, os, subprocess, sys, time
@@ -225,14 +225,13 @@ worker.end()
 @pytest.mark.parametrize("when", ["at once", "ready"])
 def test_an_ended_worker_leaves_no_zombie_to_process_1(when: str) -> None:
     """In a container process 1 often waits for nobody, and ended processes count against its limit."""
-    libc = ctypes.CDLL(None)
-    assert libc.prctl(leftovers._PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    adopt_orphans(True)
     try:
         before = set(children_of(os.getpid()))
         subprocess.run([sys.executable, "-c", ONE_WORKER, when], check=True, timeout=120)
         assert set(children_of(os.getpid())) <= before
     finally:
-        libc.prctl(leftovers._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        adopt_orphans(False)
 
 
 def children_of(number: int) -> list[str]:
