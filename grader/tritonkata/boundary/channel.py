@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import mmap
 import os
 import selectors
 import struct
@@ -20,6 +21,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 Message = TypeVar("Message")
+
+Blob = bytearray | mmap.mmap
+"""What came beside a message; mapped memory can only be read."""
 
 _MAGIC = b"TKF1"
 _HEADER = struct.Struct(">4sII")
@@ -52,7 +56,7 @@ class Frame(Generic[Message]):
     """One decoded message with the blobs that came beside it."""
 
     message: Message
-    blobs: tuple[bytearray, ...]
+    blobs: tuple[Blob, ...]
 
 
 class Channel:
@@ -78,7 +82,7 @@ class Channel:
             ChannelClosed: the peer is gone.
             DeadlinePassed: the peer did not read within `seconds`.
         """
-        deadline = _deadline(seconds)
+        deadline = deadline_after(seconds)
         body = self._encoder.encode(message)
         views = [memoryview(blob).cast("B") if memoryview(blob).nbytes else memoryview(b"") for blob in blobs]
         head = _HEADER.pack(_MAGIC, len(body), len(views))
@@ -94,7 +98,7 @@ class Channel:
             DeadlinePassed: no whole frame within `seconds`.
             ChannelError: the frame is malformed, over a limit or not of these types.
         """
-        deadline = _deadline(seconds)
+        deadline = deadline_after(seconds)
         limit = self._max_blob_bytes if max_blob_bytes is None else max_blob_bytes
         magic, body_length, count = _HEADER.unpack(self._read(_HEADER.size, deadline))
         if magic != _MAGIC or body_length > MAX_BODY_BYTES or count > MAX_BLOBS:
@@ -122,8 +126,8 @@ class Channel:
             try:
                 sent += os.write(self._write_fd, view[sent : sent + _CHUNK])
             except BlockingIOError:
-                _wait(self._write_fd, selectors.EVENT_WRITE, deadline)
-            except BrokenPipeError as error:
+                wait_for(self._write_fd, selectors.EVENT_WRITE, deadline)
+            except ConnectionError as error:
                 raise ChannelClosed("the other process is gone") from error
             if deadline is not None and time.monotonic() > deadline:
                 raise DeadlinePassed("the other process does not read")
@@ -139,8 +143,11 @@ class Channel:
                 with memoryview(data) as view:
                     count = os.readv(self._read_fd, [view[got : got + _CHUNK]])
             except BlockingIOError:
-                _wait(self._read_fd, selectors.EVENT_READ, deadline)
+                wait_for(self._read_fd, selectors.EVENT_READ, deadline)
                 continue
+            except ConnectionError as error:
+                # A socket whose other end was closed before it had read everything.
+                raise ChannelClosed("the other process is gone") from error
             if count == 0:
                 raise ChannelClosed("the other process ended before it answered")
             got += count
@@ -150,12 +157,23 @@ class Channel:
         return data
 
 
-def _deadline(seconds: float | None) -> float | None:
+def deadline_after(seconds: float | None) -> float | None:
+    """The monotonic clock's time in so many seconds; None, as given, for no deadline."""
     return None if seconds is None else time.monotonic() + seconds
 
 
-def _wait(descriptor: int, event: int, deadline: float | None) -> None:
-    timeout = None if deadline is None else deadline - time.monotonic()
+def seconds_until(deadline: float | None) -> float | None:
+    """What is left until a deadline, less than 0 if it has passed; None for no deadline."""
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def wait_for(descriptor: int, event: int, deadline: float | None) -> None:
+    """Wait until a descriptor can be read or written.
+
+    Raises:
+        DeadlinePassed: it cannot be, in time.
+    """
+    timeout = seconds_until(deadline)
     if timeout is not None and timeout <= 0:
         raise DeadlinePassed("the other process did not answer in time")
     with selectors.DefaultSelector() as selector:

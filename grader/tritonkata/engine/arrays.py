@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from tritonkata.boundary.channel import ChannelError
+from tritonkata.boundary.channel import Blob, ChannelError
 from tritonkata.model.tensors import DType, Run, TensorData, TensorSpec
 
 Array = NDArray[Any]
@@ -57,7 +57,7 @@ def to_wire(array: Array) -> tuple[TensorData, memoryview | bytes]:
     return TensorData(spec, runs), _raw(np.ascontiguousarray(array).reshape(-1))
 
 
-def from_wire(data: TensorData, blob: bytearray) -> Array:
+def from_wire(data: TensorData, blob: Blob) -> Array:
     """An array with the spec's shape and strides.
 
     Raises:
@@ -89,7 +89,7 @@ def many_to_wire(arrays: Sequence[Array]) -> tuple[tuple[TensorData, ...], list[
     return tuple(data for data, _ in pairs), [blob for _, blob in pairs]
 
 
-def many_from_wire(datas: Sequence[TensorData], blobs: Sequence[bytearray]) -> tuple[Array, ...]:
+def many_from_wire(datas: Sequence[TensorData], blobs: Sequence[Blob]) -> tuple[Array, ...]:
     """`from_wire` for each tensor; as many blobs as tensors must have come."""
     if len(datas) != len(blobs):
         raise ChannelError(f"{len(datas)} tensors came with {len(blobs)} blobs")

@@ -7,10 +7,10 @@ fault cannot become the next one's grade.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from tritonkata.boundary.channel import Channel, ChannelError
 from tritonkata.boundary.messages import DeviceFigures, Examine, Examined, Failed, LauncherReady, LauncherReply
@@ -57,6 +57,9 @@ class Host(Protocol):
             GraderError: there is no usable GPU, or it failed the examination.
         """
 
+    def packed(self, blobs: Sequence[Any]) -> AbstractContextManager[Sequence[Any]]:
+        """The blobs of a request, ready to be sent within a turn; to be asked for before it."""
+
     def replace(self) -> str:
         """End the launcher after a fault; the next turn has a new one. What it printed last."""
 
@@ -91,6 +94,10 @@ class OwnHost:
         if before is not None:
             examine_until_well(turn, before)
         yield turn
+
+    def packed(self, blobs: Sequence[Any]) -> AbstractContextManager[Sequence[Any]]:
+        """The blobs as they are: nobody waits for this process's turn."""
+        return nullcontext(blobs)
 
     def replace(self) -> str:
         """End the process, and start the next one."""

@@ -124,16 +124,17 @@ class Launcher:
         A launcher that ends without an answer is replaced and asked once more: if the next one, which has passed
         its canary, ends as well, it is the plan that ends it.
         """
-        for _ in range(_LIVES):
-            with self._host.turn() as turn:
-                try:
-                    return self._answered(turn.channel, message, blobs, wanted, seconds)
-                except DeadlinePassed:
-                    self._host.replace()
-                    text = f"the kernel did not end within {seconds:g} seconds"
-                    return Fault(verdict="timeout", phase="kernel", message=text)
-                except ChannelClosed:
-                    self._host.replace()
+        with self._host.packed(blobs) as packed:
+            for _ in range(_LIVES):
+                with self._host.turn() as turn:
+                    try:
+                        return self._answered(turn.channel, message, packed, wanted, seconds)
+                    except DeadlinePassed:
+                        self._host.replace()
+                        text = f"the kernel did not end within {seconds:g} seconds"
+                        return Fault(verdict="timeout", phase="kernel", message=text)
+                    except ChannelClosed:
+                        self._host.replace()
         text = f"the process that runs the kernel ended {_LIVES} times, each time at this case"
         return Fault(verdict="runtime_error", phase="kernel", message=text)
 
@@ -141,7 +142,7 @@ class Launcher:
         self,
         channel: Channel,
         message: LauncherRequest,
-        blobs: list[memoryview | bytes],
+        blobs: Sequence[Any],
         wanted: type[Any],
         seconds: float,
     ) -> Frame[Any] | Fault:

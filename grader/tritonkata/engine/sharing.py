@@ -14,15 +14,18 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError
+from tritonkata.boundary.channel import ChannelClosed, ChannelError
+from tritonkata.boundary.memory_file import in_memory_files
 from tritonkata.boundary.messages import LauncherReady
 from tritonkata.boundary.process import trusted_environment
+from tritonkata.boundary.socket_channel import SocketChannel
 from tritonkata.engine.client import GraderError
 from tritonkata.engine.hosting import Turn, examine_until_well, greeting
 
@@ -72,15 +75,18 @@ class SharedHost:
             if reason := self.aside():
                 raise GpuSetAside(reason)
             began = time.monotonic()
-            connection, turn = self._connected()
+            turn = self._connected()
             try:
                 self._ready = turn.ready
                 self._examine(turn)
                 yield turn
             finally:
                 turn.channel.close()
-                connection.close()
                 self.busy_seconds += time.monotonic() - began
+
+    def packed(self, blobs: Sequence[Any]) -> AbstractContextManager[list[Any]]:
+        """The blobs, the large ones where the launcher can map them: the GPU does not wait while they cross."""
+        return in_memory_files(blobs)
 
     def replace(self) -> str:
         """End the launcher. To be called within a turn."""
@@ -120,28 +126,33 @@ class SharedHost:
         finally:
             os.close(descriptor)
 
-    def _connected(self) -> tuple[socket.socket, Turn]:
+    def _connected(self) -> Turn:
         reason = ""
         for _ in range(_STARTS):
-            connection = socket.socket(socket.AF_UNIX)
             try:
-                try:
-                    connection.connect(str(self._socket))
-                except (FileNotFoundError, ConnectionRefusedError):
-                    self._start()
-                    connection.connect(str(self._socket))
-                channel = Channel(os.dup(connection.fileno()), os.dup(connection.fileno()))
-                return connection, Turn(channel, greeting(channel))
+                return self._greeted()
             except ChannelClosed as error:
                 # It was about to end when the connection was made.
                 reason = str(error)
                 self._kill()
-                connection.close()
             except (ChannelError, GraderError, OSError) as error:
-                connection.close()
                 self._kill()
                 raise GraderError(f"the launcher of GPU {self.device_index} did not start: {error}") from error
         raise GraderError(f"the launcher of GPU {self.device_index} ends at once ({reason}); run `kata doctor`")
+
+    def _greeted(self) -> Turn:
+        with ExitStack() as on_error:
+            connection = on_error.enter_context(socket.socket(socket.AF_UNIX))
+            try:
+                connection.connect(str(self._socket))
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._start()
+                connection.connect(str(self._socket))
+            channel = SocketChannel(connection)
+            on_error.callback(channel.close)
+            turn = Turn(channel, greeting(channel))
+            on_error.pop_all()
+            return turn
 
     def _start(self) -> None:
         self._kill()

@@ -48,15 +48,14 @@ def main(arguments: list[str]) -> int:
 def _listen(descriptor: int, owner: int, device_index: int) -> int:
     import socket
 
-    from tritonkata.boundary.channel import Channel
+    from tritonkata.boundary.socket_channel import SocketChannel
 
     with socket.socket(fileno=descriptor) as listener:
         try:
             from tritonkata.launcher.listening import listen
         except ImportError as error:
             connection, _ = listener.accept()
-            descriptor = connection.detach()
-            _say_what_is_missing(Channel(descriptor, descriptor), error)
+            _say_what_is_missing(SocketChannel(connection), error)
             return EXIT_NO_BINDINGS
         return listen(listener, owner, device_index)
 

@@ -10,7 +10,8 @@ import select
 import socket
 import threading
 
-from tritonkata.boundary.channel import Channel, ChannelError
+from tritonkata.boundary.channel import ChannelError
+from tritonkata.boundary.socket_channel import SocketChannel
 from tritonkata.launcher.serve import EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
 
 
@@ -21,16 +22,15 @@ def listen(listener: socket.socket, owner: int, device_index: int) -> int:
     opened.prepare()
     while True:
         connection, _ = listener.accept()
-        with connection:
-            channel = Channel(os.dup(connection.fileno()), os.dup(connection.fileno()))
-            try:
-                if not opened.greet(channel):
-                    return EXIT_NO_DEVICE
-                return answer_all(channel, opened)
-            except ChannelError:
-                continue  # the one who asked is gone, or has what it wanted
-            finally:
-                channel.close()
+        channel = SocketChannel(connection)
+        try:
+            if not opened.greet(channel):
+                return EXIT_NO_DEVICE
+            return answer_all(channel, opened)
+        except ChannelError:
+            continue  # the one who asked is gone, or has what it wanted
+        finally:
+            channel.close()
 
 
 def _end_with(owner: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import torch
 
+from tritonkata.boundary.channel import Blob
 from tritonkata.boundary.messages import Failed, Interpret, Interpreted, Load, Loaded
 from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker.interpreter import launching
@@ -43,7 +44,7 @@ def try_loading(load: Load, folder: Path) -> Reply:
     return Loaded(), ()
 
 
-def run_case(load: Load, folder: Path, request: Interpret, blobs: Sequence[bytearray]) -> Reply:
+def run_case(load: Load, folder: Path, request: Interpret, blobs: Sequence[Blob]) -> Reply:
     """Call the entry point on the values of `request`; blobs are the bytes of its arguments."""
     path = folder / safe_filename(load.filename)
     running = Running(Memory(), str(path))
@@ -89,7 +90,7 @@ def _with_kernel_phase(fault: Fault) -> Fault:
     return fault
 
 
-def _reply(running: Running, request: Interpret, blobs: Sequence[bytearray], result: Any) -> Reply:
+def _reply(running: Running, request: Interpret, blobs: Sequence[Blob], result: Any) -> Reply:
     returned_tuple = isinstance(result, tuple | list)
     results = tuple(result) if returned_tuple else (result,)
     message = _why_invalid(request.entry, results, returned_tuple)

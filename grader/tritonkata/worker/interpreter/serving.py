@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
+from tritonkata.boundary.channel import Blob, Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.messages import Evaluate, Evaluated, Failed, Interpret, Interpreted, Load, Loaded, Ready
 from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker import bootstrap, prctl
@@ -92,7 +92,7 @@ def _loading(load: Load) -> Task:
     return Task(lambda folder: try_loading(load, folder), safe_filename(load.filename), load.seconds, "load")
 
 
-def _interpreting(load: Load, request: Interpret, blobs: Sequence[bytearray]) -> Task:
+def _interpreting(load: Load, request: Interpret, blobs: Sequence[Blob]) -> Task:
     from tritonkata.worker.interpreter.case import run_case
 
     def work(folder: Path) -> tuple[Any, Sequence[Any]]:

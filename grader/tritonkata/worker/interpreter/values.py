@@ -6,13 +6,14 @@ from math import prod
 
 import numpy as np
 
+from tritonkata.boundary.channel import Blob
 from tritonkata.model.tensors import Run, TensorData, TensorSpec
 from tritonkata.worker.interpreter.access import Running
 from tritonkata.worker.interpreter.memory import Storage
 from tritonkata.worker.interpreter.tensors import NAMES, TORCH_DTYPES, DeviceTensor, geometry, tensor_over
 
 
-def input_tensor(running: Running, name: str, data: TensorData, blob: bytearray) -> DeviceTensor:
+def input_tensor(running: Running, name: str, data: TensorData, blob: Blob) -> DeviceTensor:
     """The parameter `name`, its runs copied in and the rest of its storage zero."""
     spec = data.spec
     elements = max(spec.storage_elements, spec.span)
@@ -27,7 +28,7 @@ def input_tensor(running: Running, name: str, data: TensorData, blob: bytearray)
     return tensor_over(running, storage, TORCH_DTYPES[spec.dtype], spec.shape, spec.strides, spec.offset)
 
 
-def input_changed(storage: Storage, data: TensorData, blob: bytearray) -> bool:
+def input_changed(storage: Storage, data: TensorData, blob: Blob) -> bool:
     """Whether what was stored to an input left it different. Only what was stored to is compared."""
     if storage.stored_map is None:
         return False
