@@ -5,6 +5,8 @@ The memory tests fill the whole card: nothing else may run on it.
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import numpy as np
 import pytest
@@ -81,8 +83,11 @@ def entry(x):
     assert_fresh_launcher_works(device)
 
 
-def wait_for_exit(process: WorkerProcess) -> int:
-    return process._process.wait(SECONDS)
+def wait_for_exit(process: WorkerProcess) -> int | None:
+    deadline = time.monotonic() + SECONDS
+    while process.exit_code is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return process.exit_code
 
 
 def assert_fresh_launcher_works(device: DeviceFigures) -> None:
