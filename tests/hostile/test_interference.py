@@ -8,6 +8,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from catalogue import ATTACKS, Attack, EngineName
 from traces import left_behind, snapshot
@@ -23,6 +24,19 @@ ENGINES = ["interpreter", pytest.param("gpu", marks=pytest.mark.gpu)]
 DOUBLED = [attack for attack in ATTACKS if attack.kata == "doubled"]
 FIRST_OF_GROUP = {attack.group: attack for attack in reversed(DOUBLED) if attack.fast}
 """The first fast attack of each group."""
+
+
+def differences(first: Any, second: Any, where: str = "") -> list[str]:
+    """The places where two reports are not the same, each with what stands there in either."""
+    if isinstance(first, Report) and isinstance(second, Report):
+        first, second = msgspec.to_builtins(first), msgspec.to_builtins(second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        pairs = [(key, first.get(key), second.get(key)) for key in {**first, **second}]
+    elif isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)) and len(first) == len(second):
+        pairs = [(place, *pair) for place, pair in enumerate(zip(first, second, strict=True))]
+    else:
+        return [] if first == second else [f"{where}: {first!r} and {second!r}"[:400]]
+    return [text for key, *pair in pairs for text in differences(*pair, f"{where}.{key}")]
 
 
 class Bench:
@@ -45,7 +59,7 @@ class Bench:
             if isinstance(word, Attack):
                 self.graded(word.path)
             else:
-                assert self.graded(self.honest[word]) == self.alone[word], words
+                assert differences(self.alone[word], self.graded(self.honest[word])) == [], words
 
 
 @pytest.fixture(scope="module", params=ENGINES)
