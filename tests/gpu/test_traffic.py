@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -253,6 +257,52 @@ def test_without_cupti_the_next_source_counts_the_same_and_the_reason_is_told(
     assert traffic.source == source
     assert traffic.requested == Level(3 * x.nbytes, x.nbytes)
     assert any("KATA_COUNTERS" in reason for reason in traffic.absent.values())
+
+
+HOLDER = """
+import sys
+from tritonkata.launcher import driver
+from tritonkata.launcher.traffic.cupti import RangeProfiler
+from tritonkata.launcher.traffic.metrics import NEEDED
+
+def work(_):
+    print("held", flush=True)
+    sys.stdin.read()
+
+driver.open_device(0)
+RangeProfiler(driver.current_context(), 0).count(list(NEEDED), work, 1)
+"""
+
+
+@contextmanager
+def somebody_else_counts() -> Iterator[IO[str]]:
+    """Another process has the counters, and does not know of the lock; it lets go when its input is closed."""
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    assert holder.stdin is not None
+    try:
+        yield holder.stdin
+    finally:
+        holder.stdin.close()
+        holder.wait()
+        holder.stdout.close()
+
+
+def test_counters_that_somebody_else_has_are_waited_for(engine: GpuEngine) -> None:
+    with somebody_else_counts() as holding:
+        threading.Timer(3, holding.close).start()
+        counted(engine, "one_pass", normal(5, 3001))
+
+
+def test_without_the_counters_the_interpreter_counts_this_time_alone(engine: GpuEngine) -> None:
+    with somebody_else_counts():
+        observation = engine.traffic(ENTRIES["one_pass"], (normal(5, 3001),))
+        assert observation.fault is None
+        assert observation.traffic is not None
+        assert observation.traffic.source == "interpreter"
+        assert "another profiler holds" in observation.traffic.absent["hardware counters"]
+    counted(engine, "one_pass", normal(5, 3001))
 
 
 def test_cupti_and_nsight_compute_count_the_same_copy() -> None:

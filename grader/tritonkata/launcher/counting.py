@@ -41,9 +41,14 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
                 try:
                     return _by_cupti(request, session, steps, chosen, counters.cupti)
                 except CuptiError as error:
+                    if error.is_occupied:
+                        return Counted(None, reason=str(error)[:2000])
                     # A profiler that failed midway can leave the context broken, so this process is the last to use it.
                     counters.give_up(str(error))
                     broken = True
+            elif counters.occupied:
+                # Nsight Compute would wait for the same counters.
+                return Counted(None, reason=counters.occupied[:2000])
     except arenas.OutOfDeviceMemory as error:
         raise faults.memory_fault(error, request.plan) from error
     except driver.CudaError as error:

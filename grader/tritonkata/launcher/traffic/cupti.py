@@ -40,6 +40,11 @@ class CuptiError(Exception):
         self.call = call
         self.code = code
 
+    @property
+    def is_occupied(self) -> bool:
+        """Whether somebody else has the counters, who may give them back: nothing of this process is broken."""
+        return self.code in _OTHER_PROFILER
+
 
 def _advice(code: int) -> str | None:
     if code in _INSUFFICIENT_PRIVILEGES:
@@ -85,10 +90,21 @@ class RangeProfiler:
     def count(self, metrics: Sequence[str], work: Callable[[Ranged], None], ranges: int) -> dict[str, Values]:
         """Values by the name of each range that `work` opens, at most `ranges` different ones.
 
-        `work` is called once for each pass and must launch the same kernels every time.
+        `work` is called once for each pass and must launch the same kernels every time. While another process has
+        the counters (each holds them for a fraction of a second), all is begun again.
         """
         config = self._config(tuple(metrics))
-        profiler = self._enabled()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self._counted(config, work, ranges)
+            except CuptiError as error:
+                if not error.is_occupied or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(0.02, 0.2))
+
+    def _counted(self, config: _Config, work: Callable[[Ranged], None], ranges: int) -> dict[str, Values]:
+        profiler = self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
         try:
             data = self._counter_data(profiler, config, ranges)
             self._collect(profiler, config, data, work, ranges)
@@ -100,17 +116,6 @@ class RangeProfiler:
             raise
         self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
         return values
-
-    def _enabled(self) -> Any:
-        """The profiler object, once no other process has the counters: each holds them for a fraction of a second."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            try:
-                return self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
-            except CuptiError as error:
-                if error.code not in _OTHER_PROFILER or time.monotonic() > deadline:
-                    raise
-            time.sleep(random.uniform(0.02, 0.2))
 
     def close(self) -> None:
         """Give the counters back."""

@@ -54,12 +54,14 @@ class Cupti:
 class Counters:
     """The counters of the launcher's device, set up ahead of need and calibrated at the first count.
 
-    `seconds` is what both took.
+    `seconds` is what both took. `occupied` says, after a failure, that somebody else has the counters; the
+    next count tries again.
     """
 
     device: Any
     device_index: int
     seconds: float = 0.0
+    occupied: str = ""
     _profiler: RangeProfiler | None = None
     _cupti: Cupti | None = None
     _reason: str | None = None
@@ -91,16 +93,20 @@ class Counters:
     @property
     def reason(self) -> str:
         """Why CUPTI is not there; empty where it is."""
-        return "" if self.cupti is not None else self._reason or ""
+        return "" if self.cupti is not None else self._reason or self.occupied
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
         """Add up the time of a part, and keep the reason if it fails."""
         began = time.monotonic()
+        self.occupied = ""
         try:
             yield
         except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
-            self._reason = str(error)
+            if isinstance(error, CuptiError) and error.is_occupied:
+                self.occupied = str(error)
+            else:
+                self._reason = str(error)
         finally:
             self.seconds += time.monotonic() - began
 
