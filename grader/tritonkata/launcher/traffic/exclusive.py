@@ -1,14 +1,16 @@
-"""One counting process at a time: a lock on a file that all users of a GPU share."""
+"""One counting process at a time: a name in the kernel that only one process of a machine can have.
+
+No file: whatever folder a user has for temporary files and whoever came first, all ask for the same name, and
+it goes with its process.
+"""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
+import errno
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 PATIENCE_SECONDS = 20.0
 _PAUSE_SECONDS = 0.02
@@ -18,29 +20,23 @@ _PAUSE_SECONDS = 0.02
 def exclusive(bus_id: str) -> Iterator[None]:
     """Hold the lock of a GPU, given by its PCI bus id. Ends with the process at the latest.
 
-    Where the lock cannot be had, because its file belongs to another user or its holder hangs, the block runs
-    all the same: whoever profiles is refused by the driver then, and tries again.
+    Where the lock cannot be had, because its holder hangs, the block runs all the same: whoever profiles is refused
+    by the driver then, and tries again.
     """
-    path = Path(tempfile.gettempdir()) / f"tritonkata-{bus_id.replace(':', '-')}.lock"
-    try:
-        # No following of links, and no truncation: the folder is everybody's.
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-    except OSError:
+    with socket.socket(socket.AF_UNIX) as lock:
+        _take(lock, f"\0tritonkata-counters-{bus_id}")
         yield
-        return
-    try:
-        _lock(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
+def _take(lock: socket.socket, name: str) -> None:
+    """Bind the socket to a name in the abstract namespace, which is no path."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock.bind(name)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             time.sleep(_PAUSE_SECONDS)
         else:
             return
