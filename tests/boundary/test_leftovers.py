@@ -14,7 +14,7 @@ from processes import running, wait_for
 
 from tritonkata.boundary import leftovers
 from tritonkata.boundary import process as processes
-from tritonkata.worker.prctl import adopt_orphans
+from tritonkata.boundary.prctl import adopt_orphans
 
 PRELUDE = """
 import ctypes, os, subprocess, sys, time

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tritonkata.worker.prctl import adopt_orphans
+from tritonkata.boundary.prctl import adopt_orphans
 
 END_SECONDS = 10.0
 _PAUSE_SECONDS = 0.002

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tritonkata.boundary.agreed import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.child import Child, Spawned
 from tritonkata.boundary.leftovers import END_SECONDS, make_folder, remove_folder, remove_stale_folders
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
-from tritonkata.worker.bootstrap import NO_SANDBOX_WORD, SANDBOX_VARIABLE
 
 OUTPUT_BYTES_KEPT = 16 << 10
 

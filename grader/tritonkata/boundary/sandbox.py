@@ -17,8 +17,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tritonkata.worker.bootstrap import SANDBOX_VARIABLE, SANDBOX_WORD
-from tritonkata.worker.isolating import SHARED_BYTES, TMP_BYTES
+from tritonkata.boundary.agreed import SANDBOX_VARIABLE, SANDBOX_WORD, SHARED_BYTES, TMP_BYTES
 
 PROBE_SECONDS = 10.0
 # Far above what a system gives to people, to services and to containers.

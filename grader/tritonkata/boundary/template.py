@@ -16,13 +16,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
+from tritonkata.boundary.agreed import GO, HERE, MAX_MESSAGE_BYTES, UP
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.leftovers import END_SECONDS
 from tritonkata.boundary.process import WorkerProcess, memory_file, sandbox_wrapping, start_wrapped
 from tritonkata.boundary.sandbox import new_user
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
-from tritonkata.worker.template import GO, HERE, MAX_MESSAGE_BYTES, UP
 
 START_SECONDS = 120.0
 _MODULE = "tritonkata.worker.template"

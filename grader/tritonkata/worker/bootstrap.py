@@ -13,10 +13,7 @@ import resource
 import signal
 import sys
 
-SANDBOX_VARIABLE = "TRITONKATA_SANDBOX"
-"""Says how the worker was started: `bubblewrap:USER`, or `none:CONTROLLER` with the controller's process id."""
-SANDBOX_WORD = "bubblewrap"
-NO_SANDBOX_WORD = "none"
+from tritonkata.boundary.agreed import NO_SANDBOX_WORD, SANDBOX_VARIABLE, SANDBOX_WORD
 
 MEMORY_BYTES = 24 << 30
 FILE_BYTES = 256 << 20
@@ -92,7 +89,7 @@ def go_first_when_memory_runs_out() -> None:
 
 def _end_with_the_controller(controller: int) -> None:
     """Without a namespace nothing else ends a worker, and what it forked, when the controller is killed."""
-    from tritonkata.worker import prctl
+    from tritonkata.boundary import prctl
 
     def end_with(parent: int) -> None:
         prctl.end_with_the_parent()

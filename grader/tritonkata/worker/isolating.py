@@ -14,10 +14,9 @@ import socket
 import struct
 from pathlib import Path
 
-from tritonkata.worker import bootstrap, prctl
-
-TMP_BYTES = 1 << 30
-SHARED_BYTES = 16 << 20
+from tritonkata.boundary import prctl
+from tritonkata.boundary.agreed import SHARED_BYTES, TMP_BYTES
+from tritonkata.worker import bootstrap
 
 _NEW_MOUNTS = 0x00020000
 _NEW_CGROUPS = 0x02000000

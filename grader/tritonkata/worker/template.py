@@ -22,12 +22,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tritonkata.worker import bootstrap, isolating, prctl
+from tritonkata.boundary import prctl
+from tritonkata.boundary.agreed import GO, HERE, MAX_MESSAGE_BYTES, SANDBOX_VARIABLE, UP
+from tritonkata.worker import bootstrap, isolating
 
-HERE = b"here"
-GO = b"go"
-UP = b"up"
-MAX_MESSAGE_BYTES = 4096
 FAILED = 70
 Serve = Callable[[int, int], int]
 
@@ -46,7 +44,7 @@ class _Request:
 def main() -> int:
     """Fork workers until the controller closes its end."""
     module, control_fd, filter_fd = sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
-    os.environ.pop(bootstrap.SANDBOX_VARIABLE, None)
+    os.environ.pop(SANDBOX_VARIABLE, None)
     bootstrap.declare_sandbox()
     system_calls = os.read(filter_fd, 1 << 20)
     for descriptor in (filter_fd, int(sys.argv[1]), int(sys.argv[2])):

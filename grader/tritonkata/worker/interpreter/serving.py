@@ -15,10 +15,11 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from tritonkata.boundary import prctl
 from tritonkata.boundary.channel import Blob, Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.messages import Evaluate, Evaluated, Failed, Interpret, Interpreted, Load, Loaded, Ready
 from tritonkata.model.faults import Fault, Phase
-from tritonkata.worker import bootstrap, prctl
+from tritonkata.worker import bootstrap
 from tritonkata.worker.alarm import GRACE_SECONDS, Alarm
 from tritonkata.worker.loading import safe_filename
 
