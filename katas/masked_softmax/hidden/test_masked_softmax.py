@@ -93,6 +93,15 @@ def test_all_rows_masked(candidate, oracle, rng, dtype):
     assert_right(candidate, oracle, normal(rng, shape, dtype), np.full(shape, NEG_INF, np.float32))
 
 
+@FULLY_MASKED
+def test_wide_row_masked(candidate, oracle, rng):
+    """A kernel that takes wide rows in blocks has a second place where a maximum may be -inf."""
+    shape = (2, 131071)
+    mask = random_mask(rng, shape)
+    mask[0] = NEG_INF
+    assert_right(candidate, oracle, normal(rng, shape), mask)
+
+
 @pytest.mark.check("finite_bias", title="A mask that is a finite bias", points=1, depends=COMPILES)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_finite_bias(candidate, oracle, rng, dtype):
@@ -226,8 +235,8 @@ def test_small_terms_add_up(candidate, oracle):
 
 
 @WIDE_ROWS
-def test_widest_row(candidate, oracle, rng):
-    shape = (1, 131071)
+def test_widest_rows(candidate, oracle, rng):
+    shape = (2, 131071)
     x, mask = normal(rng, shape), random_mask(rng, shape)
     mask[:, -50000:-30000] = NEG_INF
     assert_right(candidate, oracle, x, mask)
