@@ -7,7 +7,7 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def memory_file(data: bytes, seals: int) -> int:
+def sealed(data: bytes, seals: int) -> int:
     descriptor = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(descriptor, data)
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
@@ -60,7 +60,8 @@ def test_small_and_large_blobs_arrive_unchanged_and_in_order(pair: tuple[SocketC
     ours, theirs = pair
     values = np.arange(LARGE_BYTES, dtype=np.float32).reshape(2, -1)
     before = descriptors()
-    ours.send(Loaded(), [b"small", LARGE, b"", values, b"last"], seconds=1)
+    with in_memory_files([b"small", LARGE, b"", values, b"last"]) as packed:
+        ours.send(Loaded(), packed, seconds=1)
     frame = theirs.receive(InterpreterReply, seconds=1)
     assert frame.message == Loaded()
     assert [bytes(blob) for blob in frame.blobs] == [b"small", LARGE, b"", values.tobytes(), b"last"]
@@ -72,7 +73,8 @@ def test_small_and_large_blobs_arrive_unchanged_and_in_order(pair: tuple[SocketC
 def test_many_frames_follow_each_other_both_ways(pair: tuple[SocketChannel, SocketChannel]) -> None:
     for number in range(5):
         for sender, reader in (pair, pair[::-1]):
-            sender.send(Loaded(), [LARGE] * (number % 3) + [bytes([number])], seconds=1)
+            with in_memory_files([LARGE] * (number % 3) + [bytes([number])]) as packed:
+                sender.send(Loaded(), packed, seconds=1)
             assert bytes(reader.receive(InterpreterReply, seconds=1).blobs[-1]) == bytes([number])
 
 
@@ -107,18 +109,63 @@ def test_what_arrived_cannot_be_changed_by_either_side(pair: tuple[SocketChannel
     assert bytes(blob) == LARGE
 
 
-def test_without_memory_for_files_the_bytes_cross(
-    pair: tuple[SocketChannel, SocketChannel], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object) -> int:
-        raise OSError("no memory")
+def refused(*_: object) -> int:
+    raise OSError("no memory")
 
-    monkeypatch.setattr(os, "memfd_create", refused)
+
+def lacking(*_: object) -> int:
+    raise AttributeError("this Python has no memfd_create")
+
+
+@pytest.mark.parametrize(
+    ("name", "replacement"),
+    [
+        ("os.memfd_create", refused),
+        ("os.memfd_create", lacking),
+        ("fcntl.fcntl", refused),
+        ("tritonkata.boundary.memory_file.available_bytes", lambda: 63 * len(LARGE)),
+    ],
+    ids=["no memory", "no such call", "no seals", "little memory left"],
+)
+def test_where_there_can_be_no_memory_file_the_bytes_cross(
+    monkeypatch: pytest.MonkeyPatch,
+    pair: tuple[SocketChannel, SocketChannel],
+    name: str,
+    replacement: Callable[..., int],
+) -> None:
+    before = descriptors()
+    with monkeypatch.context() as patch:
+        patch.setattr(name, replacement)
+        with in_memory_files([LARGE]) as packed:
+            assert packed == [LARGE]
+    assert descriptors() == before
     ours, theirs = pair
-    sender = threading.Thread(target=ours.send, args=(Loaded(), [LARGE]))
+    sender = threading.Thread(target=ours.send, args=(Loaded(), packed))
     sender.start()
     assert bytes(theirs.receive(InterpreterReply, seconds=10).blobs[0]) == LARGE
     sender.join()
+
+
+def test_an_interruption_while_a_file_is_filled_leaves_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    before = descriptors()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt), in_memory_files([LARGE]):
+            pass
+    assert descriptors() == before
+
+
+@pytest.mark.parametrize("kind", [SocketChannel, lambda end: Channel(end.detach(), os.open(os.devnull, os.O_WRONLY))])
+def test_more_blobs_than_a_frame_may_have_are_not_sent(kind: Callable[[socket.socket], Channel]) -> None:
+    ours, theirs = socket.socketpair()
+    channel = kind(ours)
+    with pytest.raises(ChannelError, match="33 blobs"):
+        channel.send(Loaded(), [b"x"] * 33, seconds=1)
+    channel.close()
+    theirs.close()
 
 
 def test_silence_and_drips_end_at_the_deadline(ends: tuple[SocketChannel, socket.socket]) -> None:
@@ -139,7 +186,7 @@ def test_an_early_end_is_told_apart_from_an_answer(ends: tuple[SocketChannel, so
         channel.receive(InterpreterReply, seconds=1)
 
 
-@pytest.mark.parametrize("kind", [SocketChannel, lambda end: Channel(end.detach(), os.dup(0))])
+@pytest.mark.parametrize("kind", [SocketChannel, lambda end: Channel(end.detach(), os.open(os.devnull, os.O_WRONLY))])
 def test_a_peer_that_ends_with_frames_unread_is_one_that_is_gone(kind: type[SocketChannel]) -> None:
     """The kernel says "connection reset" then, and not the end of the stream."""
     ours, theirs = socket.socketpair()
@@ -168,7 +215,7 @@ def test_memory_that_could_change_is_not_mapped(
 ) -> None:
     channel, peer = ends
     before = descriptors()
-    descriptor = memory_file(LARGE, seals)
+    descriptor = sealed(LARGE, seals)
     socket.send_fds(peer, [b"M"], [descriptor])
     peer.sendall(announced((0, length)))
     with pytest.raises(ChannelError, match="not sealed"):
@@ -202,7 +249,7 @@ def test_what_is_no_memory_file_is_not_mapped(ends: tuple[SocketChannel, socket.
 def test_an_announcement_that_does_not_fit_is_refused(ends: tuple[SocketChannel, socket.socket], head: bytes) -> None:
     channel, peer = ends
     before = descriptors()
-    descriptor = memory_file(LARGE, ALL_SEALS)
+    descriptor = sealed(LARGE, ALL_SEALS)
     socket.send_fds(peer, [head[:1]], [descriptor])
     peer.sendall(head[1:])
     with pytest.raises(ChannelError):
@@ -213,13 +260,14 @@ def test_an_announcement_that_does_not_fit_is_refused(ends: tuple[SocketChannel,
 
 def test_files_over_the_limit_are_refused(pair: tuple[SocketChannel, SocketChannel]) -> None:
     ours, theirs = pair
-    ours.send(Loaded(), [LARGE, LARGE], seconds=1)
+    with in_memory_files([LARGE, LARGE]) as packed:
+        ours.send(Loaded(), packed, seconds=1)
     with pytest.raises(ChannelError, match="limit"):
         theirs.receive(InterpreterReply, seconds=1, max_blob_bytes=len(LARGE) + 1)
 
 
 def test_a_mapping_outlives_the_descriptor() -> None:
-    descriptor = memory_file(LARGE, ALL_SEALS)
+    descriptor = sealed(LARGE, ALL_SEALS)
     blob = mapped(descriptor, len(LARGE))
     os.close(descriptor)
     assert bytes(blob) == LARGE

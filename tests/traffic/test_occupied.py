@@ -64,7 +64,7 @@ def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatc
     profiler, fake = opened(monkeypatch, failures=1000)
     with pytest.raises(CuptiError, match="another profiler holds the counters") as caught:
         profiler.count(["metric"], lambda _: None, 1)
-    assert caught.value.is_occupied
+    assert not caught.value.is_broken
     assert fake.calls.count("RangeProfilerEnable") == fake.calls.count("RangeProfilerDisable")
 
 
@@ -72,5 +72,5 @@ def test_what_is_broken_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> N
     profiler, fake = opened(monkeypatch, failures=1, code=INVALID_KIND)
     with pytest.raises(CuptiError) as caught:
         profiler.count(["metric"], lambda _: None, 1)
-    assert not caught.value.is_occupied
+    assert caught.value.is_broken
     assert fake.calls.count("RangeProfilerEnable") == 1

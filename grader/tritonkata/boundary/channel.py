@@ -81,7 +81,10 @@ class Channel:
         Raises:
             ChannelClosed: the peer is gone.
             DeadlinePassed: the peer did not read within `seconds`.
+            ChannelError: more blobs than a frame may have.
         """
+        if len(blobs) > MAX_BLOBS:
+            raise ChannelError(f"a frame cannot carry {len(blobs)} blobs, the limit is {MAX_BLOBS}")
         deadline = deadline_after(seconds)
         body = self._encoder.encode(message)
         views = [memoryview(blob).cast("B") if memoryview(blob).nbytes else memoryview(b"") for blob in blobs]

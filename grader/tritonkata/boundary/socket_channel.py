@@ -30,6 +30,9 @@ from tritonkata.boundary.channel import (
 )
 from tritonkata.boundary.memory_file import MemoryFile, NotSealed, in_memory_files, mapped
 
+WHILE_SENDING_BYTES = 32 << 20
+"""Smaller blobs that are in no memory file yet cross faster as bytes, which the other side reads meanwhile."""
+
 _MARK = b"M"
 _COUNT = struct.Struct(">B")
 _PLACE = struct.Struct(">BQ")
@@ -43,9 +46,11 @@ class SocketChannel(Channel):
         super().__init__(os.dup(connection.fileno()), os.dup(connection.fileno()))
 
     def send(self, message: msgspec.Struct, blobs: Sequence[Any] = (), *, seconds: float | None = None) -> None:
-        """Write one frame, as `Channel.send`. Blobs may be memory files; large ones become such."""
+        """Write one frame, as `Channel.send`. Blobs may be memory files; very large ones become such."""
+        if len(blobs) > MAX_BLOBS:
+            raise ChannelError(f"a frame cannot carry {len(blobs)} blobs, the limit is {MAX_BLOBS}")
         deadline = deadline_after(seconds)
-        with in_memory_files(blobs) as packed:
+        with in_memory_files(blobs, at_least=WHILE_SENDING_BYTES) as packed:
             files = [(index, blob) for index, blob in enumerate(packed) if isinstance(blob, MemoryFile)]
             self._send_descriptors([file.descriptor for _, file in files], deadline)
             places = b"".join(_PLACE.pack(index, file.nbytes) for index, file in files)

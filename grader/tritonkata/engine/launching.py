@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from tritonkata.boundary.channel import Channel, ChannelClosed, DeadlinePassed, Frame
+from tritonkata.boundary.channel import MAX_BLOBS, Channel, ChannelClosed, DeadlinePassed, Frame
 from tritonkata.boundary.messages import (
     Count,
     Counted,
@@ -36,12 +36,12 @@ from tritonkata.model.tensors import TensorData
 Array = NDArray[Any]
 Blobs = list[memoryview | bytes]
 
-COUNT_SECONDS = 100.0
 TIME_SECONDS = 60.0
+COUNT_SECONDS = 120.0
 """Counting and timing run a plan some dozen times, so they have more time than one case.
 
-Counting may also have to wait for the counters, while other processes have them: 35 seconds, and before the first
-count as many for the calibration. That must not become a timeout of the submission.
+Counting may also have to wait for the counters, while other processes have them (35 seconds, and before the first
+count as many for the calibration), or for Nsight Compute. That must not become a timeout of the submission.
 """
 
 POISONS = bytes((0xFF, 0x7B))
@@ -99,7 +99,7 @@ class Launcher:
     ) -> tuple[Observation, ...]:
         """Validate the plan and time it beside copies; an observation for each case, with one speed in all."""
         wired = [many_to_wire(arguments) for arguments in cases]
-        fault = self._invalid(plan, wired[0][0])
+        fault = self._invalid(plan, wired[0][0]) or _too_many_outputs(plan, len(cases))
         if fault is None:
             message = Time(plan, tuple(tensors for tensors, _ in wired), copy_bytes, rounds)
             blobs = [blob for _, blobs in wired for blob in blobs]
@@ -233,6 +233,14 @@ def _guard_fault(reply: Replayed, plan: LaunchPlan, arguments: tuple[TensorData,
         message=f"a kernel wrote to memory beside {name}, {where}",
         access=access,
     )
+
+
+def _too_many_outputs(plan: LaunchPlan, cases: int) -> Fault | None:
+    """Timed outputs may come back twice for each case, in one frame."""
+    most = MAX_BLOBS // (2 * cases)
+    if len(plan.outputs) <= most:
+        return None
+    return _invalid_plan(f"{len(plan.outputs)} tensors are returned, at most {most} where a call is timed")
 
 
 def _invalid_plan(reason: str) -> Fault:

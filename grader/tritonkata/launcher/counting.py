@@ -24,6 +24,8 @@ from tritonkata.model.observation import Level, TrafficSource
 from tritonkata.model.plan import Copy, Fill, Launch, Step
 
 _POISON = 0xFF
+_NCU_WITHIN_SECONDS = 40.0
+"""After so much waiting for CUPTI, Nsight Compute would run into the deadline, which is taken for the kernel's."""
 _LEVEL_NAMES = {"l2": "L2", "dram": "DRAM"}
 
 
@@ -33,7 +35,7 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
     Raises:
         ReplayFault: a kernel failed, or there is no memory for the buffers.
     """
-    broken = False
+    broken, began = False, time.monotonic()
     try:
         with opened(request.plan, request.arguments, blobs) as session:
             chosen, steps = _warmed_up(session)
@@ -41,7 +43,7 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
                 try:
                     return _by_cupti(request, session, steps, chosen, counters.cupti)
                 except CuptiError as error:
-                    if error.is_occupied:
+                    if not error.is_broken:
                         return Counted(None, reason=str(error)[:2000])
                     # A profiler that failed midway can leave the context broken, so this process is the last to use it.
                     counters.give_up(str(error))
@@ -53,6 +55,10 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
         raise faults.memory_fault(error, request.plan) from error
     except driver.CudaError as error:
         raise faults.driver_fault(error) from error
+    if time.monotonic() - began > _NCU_WITHIN_SECONDS:
+        return Counted(
+            None, reason=f"{counters.reason}; and there was no time left for Nsight Compute"[:2000], ends=broken
+        )
     return msgspec.structs.replace(_by_ncu(request, blobs, steps, chosen, counters), ends=broken)
 
 

@@ -10,7 +10,7 @@ import select
 import socket
 import threading
 
-from tritonkata.boundary.channel import ChannelError
+from tritonkata.boundary.channel import ChannelClosed
 from tritonkata.boundary.socket_channel import SocketChannel
 from tritonkata.launcher.serve import EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
 
@@ -27,7 +27,7 @@ def listen(listener: socket.socket, owner: int, device_index: int) -> int:
             if not opened.greet(channel):
                 return EXIT_NO_DEVICE
             return answer_all(channel, opened)
-        except ChannelError:
+        except ChannelClosed:
             continue  # the one who asked is gone, or has what it wanted
         finally:
             channel.close()

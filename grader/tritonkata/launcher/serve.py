@@ -16,6 +16,7 @@ from tritonkata.boundary.messages import (
     LauncherRequest,
     Replay,
     Replayed,
+    Time,
     Timed,
 )
 from tritonkata.launcher import driver
@@ -92,14 +93,34 @@ def answer_all(channel: Channel, opened: Opened) -> int:
 
 def _serve_one(channel: Channel, opened: Opened) -> bool:
     """Answer one request; whether another can be served."""
-    frame = channel.receive(LauncherRequest)
+    request: LauncherRequest | None = None
     try:
+        frame = channel.receive(LauncherRequest)
+        request = frame.message
         reply, blobs = _answer(frame.message, frame.blobs, opened)
     except ReplayFault as ended:
         channel.send(Failed(ended.fault, ends=ended.context_lost))
         return not ended.context_lost
+    except ChannelClosed:
+        raise
+    except Exception as error:
+        channel.send(Failed(_unforeseen(request, error), ends=True))
+        return False
     channel.send(reply, blobs)
     return not (isinstance(reply, Counted) and reply.ends)
+
+
+def _unforeseen(request: LauncherRequest | None, error: Exception) -> Fault:
+    """What no module has words for is no fault of the kernel and must not look like one.
+
+    But for memory: what a submission's outputs need beyond that of their case, it has asked for.
+    """
+    if isinstance(error, MemoryError) and isinstance(request, (Replay, Count, Time)):
+        nbytes = sum(buffer.nbytes for buffer in request.plan.buffers)
+        message = f"the call's tensors, {nbytes} bytes, do not fit into the memory of this machine"
+        return Fault("runtime_error", "kernel", message)
+    message = f"the launcher failed: {type(error).__name__}: {error}"[:2000]
+    return Fault("grader_error", "kernel", message, advice="Run `kata doctor`.")
 
 
 def _answer(

@@ -6,7 +6,7 @@ import ctypes
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,12 @@ Ranged = Callable[[str], AbstractContextManager[None]]
 
 _INVALID_METRIC_NAME = 17
 _INSUFFICIENT_PRIVILEGES = (35, 40)
-_OTHER_PROFILER = (26, 36, 39)
+_HARDWARE_BUSY = 26
+_OTHER_PROFILER = (_HARDWARE_BUSY, 36, 39)
 _MAX_PASSES = 32
 PATIENCE_SECONDS = 15.0
+IMPATIENT_SECONDS = 60.0
+"""After waiting in vain, for so long a count is tried once and not waited for: somebody keeps the counters."""
 
 _PERMISSION = (
     "this user may not read hardware counters; an administrator writes "
@@ -39,11 +42,8 @@ class CuptiError(Exception):
         super().__init__(f"{advice} ({failed})" if advice else failed)
         self.call = call
         self.code = code
-
-    @property
-    def is_occupied(self) -> bool:
-        """Whether somebody else has the counters, who may give them back: nothing of this process is broken."""
-        return self.code in _OTHER_PROFILER
+        self.is_broken = code != _HARDWARE_BUSY
+        """Whether this process may be in no state to count again. Else another one has the counters for now."""
 
 
 def _advice(code: int) -> str | None:
@@ -78,6 +78,7 @@ class RangeProfiler:
         self._availability = self._counter_availability()
         self._configs: dict[tuple[str, ...], _Config] = {}
         self._host = self._new_host()
+        self._impatient_until = 0.0
 
     def supported(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """Those of the metrics that this chip has."""
@@ -94,12 +95,16 @@ class RangeProfiler:
         the counters (each holds them for a fraction of a second), all is begun again.
         """
         config = self._config(tuple(metrics))
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        patience = PATIENCE_SECONDS if time.monotonic() > self._impatient_until else 0.0
+        deadline = time.monotonic() + patience
         while True:
             try:
                 return self._counted(config, work, ranges)
             except CuptiError as error:
-                if not error.is_occupied or time.monotonic() > deadline:
+                if error.is_broken:
+                    raise
+                if time.monotonic() >= deadline:
+                    self._impatient_until = time.monotonic() + IMPATIENT_SECONDS
                     raise
             time.sleep(random.uniform(0.02, 0.2))
 
@@ -109,10 +114,13 @@ class RangeProfiler:
             data = self._counter_data(profiler, config, ranges)
             self._collect(profiler, config, data, work, ranges)
             values = self._values(config, data)
-        except BaseException:
+        except BaseException as error:
             # What went wrong first is what counts; after a kernel's fault the context is gone anyway.
-            with suppress(CuptiError):
+            try:
                 self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
+            except CuptiError:
+                if isinstance(error, CuptiError):
+                    error.is_broken = True
             raise
         self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
         return values

@@ -1,7 +1,7 @@
-"""One counting process at a time: a name in the kernel that only one process of a machine can have.
+"""One counting process at a time: a name in the kernel that only one process of a network namespace can have.
 
 No file: whatever folder a user has for temporary files and whoever came first, all ask for the same name, and
-it goes with its process.
+it goes with its process. Between containers the driver's refusal is the lock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import errno
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 PATIENCE_SECONDS = 20.0
 _PAUSE_SECONDS = 0.02
@@ -20,16 +20,21 @@ _PAUSE_SECONDS = 0.02
 def exclusive(bus_id: str) -> Iterator[None]:
     """Hold the lock of a GPU, given by its PCI bus id. Ends with the process at the latest.
 
-    Where the lock cannot be had, because its holder hangs, the block runs all the same: whoever profiles is refused
-    by the driver then, and tries again.
+    Where the lock cannot be had, because its holder hangs or the system refuses, the block runs all the same: whoever
+    profiles is refused by the driver then, and tries again.
     """
-    with socket.socket(socket.AF_UNIX) as lock:
-        _take(lock, f"\0tritonkata-counters-{bus_id}")
+    with ExitStack() as held:
+        with suppress(OSError):
+            _take(held.enter_context(socket.socket(socket.AF_UNIX)), f"\0tritonkata-counters-{bus_id}")
         yield
 
 
 def _take(lock: socket.socket, name: str) -> None:
-    """Bind the socket to a name in the abstract namespace, which is no path."""
+    """Bind the socket to a name in the abstract namespace, which is no path.
+
+    Raises:
+        OSError: the system refuses.
+    """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:

@@ -92,8 +92,8 @@ class Counters:
 
     @property
     def reason(self) -> str:
-        """Why CUPTI is not there; empty where it is."""
-        return "" if self.cupti is not None else self._reason or self.occupied
+        """Why there was no `cupti` when it was last asked for; empty if there was."""
+        return "" if self._cupti is not None else self._reason or self.occupied
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -103,7 +103,7 @@ class Counters:
         try:
             yield
         except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
-            if isinstance(error, CuptiError) and error.is_occupied:
+            if isinstance(error, CuptiError) and not error.is_broken:
                 self.occupied = str(error)
             else:
                 self._reason = str(error)
