@@ -7,7 +7,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -106,6 +106,9 @@ def grade_all(
     return EXIT_GRADER if left else EXIT_PASSED
 
 
+_FINISHING = b"\nFinishing what is being graded; press Ctrl-C again to drop it.\n"
+
+
 @contextmanager
 def _stopping() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed; the second time it interrupts."""
@@ -115,7 +118,9 @@ def _stopping() -> Iterator[Callable[[], bool]]:
         asked.append(number)
         if len(asked) > 1:
             raise KeyboardInterrupt
-        sys.stderr.write("\nFinishing what is being graded; press Ctrl-C again to drop it.\n")
+        # Past Python's buffer: a second signal while it is written out would leave the words there, to come twice.
+        with suppress(OSError, ValueError):
+            os.write(sys.stderr.fileno(), _FINISHING)
 
     before = signal.signal(signal.SIGINT, note)
     try:
