@@ -136,3 +136,19 @@ def test_no_process_and_no_file_outlives_an_interrupted_command(
     if number != signal.SIGKILL:
         assert len(errors.strip().splitlines()) == 1
     assert [path.name for path in temporary.iterdir()] == []
+
+
+def test_ctrl_c_while_a_grading_process_starts_shows_no_traceback(course_root: Path) -> None:
+    """It reaches the whole group, and for a moment such a process is nothing but Python."""
+    for _ in range(3):
+        command = subprocess.Popen(
+            [sys.executable, "-m", "tritonkata", "--course", str(course_root), "verify", "--jobs", "2"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        wait_for(lambda number=command.pid: any("spawn_main" in command_line(child) for child in below(number)))  # type: ignore[misc]
+        os.killpg(command.pid, signal.SIGINT)
+        _, errors = command.communicate(timeout=60)
+        assert (command.returncode, errors.strip()) == (130, "Interrupted.")

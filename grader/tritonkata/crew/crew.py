@@ -10,10 +10,12 @@ import multiprocessing
 import os
 import queue
 import shutil
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -87,7 +89,8 @@ class _Member:
             context = multiprocessing.get_context("spawn")
             self.connection, theirs = context.Pipe()
             self.process = context.Process(target=serve, args=(theirs, self.place))
-            self.process.start()
+            with _interruptions_held():
+                self.process.start()
             theirs.close()
         assert self.connection is not None
         self.job = job
@@ -268,3 +271,14 @@ def open_crew(jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1) -> Iterato
 def _folder() -> Path:
     remove_stale_folders()
     return make_folder()
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Let a process start with Ctrl-C blocked, until it has said what it makes of it: a mask is inherited."""
+    resource_tracker.ensure_running()  # starting it would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

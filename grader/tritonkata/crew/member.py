@@ -123,6 +123,7 @@ def _prepare() -> None:
     """Begin a process of a crew."""
     # Ctrl-C on a terminal reaches every process of the command; the first one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
