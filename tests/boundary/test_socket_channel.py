@@ -34,8 +34,7 @@ def ends() -> Iterator[tuple[SocketChannel, socket.socket]]:
 
 @pytest.fixture
 def pair() -> Iterator[tuple[SocketChannel, SocketChannel]]:
-    channels = SocketChannel, SocketChannel
-    ours, theirs = (make(end) for make, end in zip(channels, socket.socketpair(), strict=True))
+    ours, theirs = map(SocketChannel, socket.socketpair())
     yield ours, theirs
     ours.close()
     theirs.close()

@@ -5,14 +5,13 @@ The memory tests fill the whole card: nothing else may run on it.
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 import numpy as np
 import pytest
 
 pytest.importorskip("cuda.bindings", reason="the launcher needs cuda-bindings")
 
+from processes import wait_for
 from replaying import (
     HEAD,
     PLAIN,
@@ -47,7 +46,8 @@ def test_an_illegal_address_ends_the_launcher_and_the_next_one_works(device: Dev
         assert "softmax" in ended.message
         with pytest.raises(ChannelClosed):
             process.channel.receive(LauncherReply, seconds=SECONDS)
-        assert wait_for_exit(process) == 3
+        wait_for(lambda: process.exit_code is not None)
+        assert process.exit_code == 3
     finally:
         process.end()
     assert_fresh_launcher_works(device)
@@ -81,13 +81,6 @@ def entry(x):
         process.end()
     assert process.exit_code == -9
     assert_fresh_launcher_works(device)
-
-
-def wait_for_exit(process: WorkerProcess) -> int | None:
-    deadline = time.monotonic() + SECONDS
-    while process.exit_code is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return process.exit_code
 
 
 def assert_fresh_launcher_works(device: DeviceFigures) -> None:

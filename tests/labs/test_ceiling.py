@@ -89,7 +89,7 @@ def test_a_gpu_sweeps_all_rows(pretended_gpu: Any) -> None:
 def test_the_longest_rows_are_refused_before_the_shorter_ones_are_measured(
     pretended_gpu: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ceiling.memory, "available_bytes", lambda: 4 << 30)
+    monkeypatch.setattr(ceiling, "available_bytes", lambda: 4 << 30)
     with pytest.raises(TooLarge):
         ceiling._run(Options(8192, 65_536, "float32", 0, 5), pretended_gpu, pytest.fail)
 

@@ -161,7 +161,7 @@ def test_the_gpu_engine_without_a_gpu_names_the_next_step(monkeypatch: pytest.Mo
 def test_a_shape_that_does_not_fit_is_refused_before_it_is_made(
     pretended_gpu: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running.memory, "available_bytes", lambda: 4 << 30)
+    monkeypatch.setattr(running, "available_bytes", lambda: 4 << 30)
     with pytest.raises(TooLarge, match="--rows"):
         on_pretended_gpu(pretended_gpu, Options(65_536, 4096, "float32", 0, 10), monkeypatch)
 
@@ -178,7 +178,7 @@ def test_an_engine_is_closed_when_its_lab_fails(pretended_gpu: Any, monkeypatch:
     pretended_gpu.load = lambda: None
     pretended_gpu.close = lambda: closed.append(True)
     monkeypatch.setattr(running, "open_engine", lambda *_: pretended_gpu)
-    monkeypatch.setattr(running.memory, "available_bytes", lambda: 0)
+    monkeypatch.setattr(running, "available_bytes", lambda: 0)
     with pytest.raises(TooLarge):
         run_lab("softmax", SMALL, "auto", quiet)
     assert closed == [True]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tritonkata.boundary import available as machine
 from tritonkata.labs import memory
 from tritonkata.labs.memory import TooLarge, refuse_too_large
 
@@ -53,16 +54,16 @@ def test_unknown_memory_refuses_nothing_that_a_tensor_may_have() -> None:
 def test_the_memory_of_linux_and_of_a_container_are_both_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  100 kB\nMemAvailable:    5000 kB\n")
-    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    assert memory.available_bytes() == 5000 * 1024
+    monkeypatch.setattr(machine, "_MEMINFO", meminfo)
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    assert machine.available_bytes() == 5000 * 1024
     (tmp_path / "memory.max").write_text("3000000\n")
     (tmp_path / "memory.current").write_text("1000000\n")
-    assert memory.available_bytes() == 2_000_000
+    assert machine.available_bytes() == 2_000_000
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.available_bytes() == 5000 * 1024
+    assert machine.available_bytes() == 5000 * 1024
     meminfo.unlink()
-    assert memory.available_bytes() is None
+    assert machine.available_bytes() is None
 
 
 def test_a_card_that_is_too_small_is_told_with_a_smaller_shape() -> None:

@@ -83,8 +83,7 @@ class Channel:
             DeadlinePassed: the peer did not read within `seconds`.
             ChannelError: more blobs than a frame may have.
         """
-        if len(blobs) > MAX_BLOBS:
-            raise ChannelError(f"a frame cannot carry {len(blobs)} blobs, the limit is {MAX_BLOBS}")
+        check_number(blobs)
         deadline = deadline_after(seconds)
         body = self._encoder.encode(message)
         views = [memoryview(blob).cast("B") if memoryview(blob).nbytes else memoryview(b"") for blob in blobs]
@@ -158,6 +157,12 @@ class Channel:
             if got < length and deadline is not None and time.monotonic() > deadline:
                 raise DeadlinePassed("the other process did not answer in time")
         return data
+
+
+def check_number(blobs: Sequence[Any]) -> None:
+    """Raise ChannelError for more blobs than a frame may have."""
+    if len(blobs) > MAX_BLOBS:
+        raise ChannelError(f"a frame cannot carry {len(blobs)} blobs, the limit is {MAX_BLOBS}")
 
 
 def deadline_after(seconds: float | None) -> float | None:

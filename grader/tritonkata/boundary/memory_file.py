@@ -12,8 +12,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from tritonkata.boundary.available import available_bytes
 
 LARGE_BYTES = 1 << 20
 """From this size on, mapping what lies there already is faster than reading it (benchmarks/channel_speed.py)."""
@@ -44,28 +45,17 @@ def in_memory_files(blobs: Sequence[Any], *, at_least: int = LARGE_BYTES) -> Ite
 
     As they are where the system has no memory files, or not much memory left.
     """
-    large = [not isinstance(blob, MemoryFile) and memoryview(blob).nbytes >= at_least for blob in blobs]
-    needed = sum(memoryview(blob).nbytes for blob, is_large in zip(blobs, large, strict=True) if is_large)
-    if not needed or needed * _LEAST_TIMES_AVAILABLE > available_bytes():
-        yield list(blobs)
-        return
+    sizes = [0 if isinstance(blob, MemoryFile) else memoryview(blob).nbytes for blob in blobs]
+    needed = sum(size for size in sizes if size >= at_least)
+    may_pack = needed and needed * _LEAST_TIMES_AVAILABLE <= (available_bytes() or 0)
     with ExitStack() as stack:
-        packed: list[Any] = []
-        for blob, is_large in zip(blobs, large, strict=True):
-            file = _filled(memoryview(blob).cast("B")) if is_large else None
+        packed = list(blobs)
+        for index, size in enumerate(sizes):
+            file = _sealed(memoryview(packed[index]).cast("B")) if may_pack and size >= at_least else None
             if file is not None:
                 stack.callback(os.close, file.descriptor)
-            packed.append(blob if file is None else file)
+                packed[index] = file
         yield packed
-
-
-def available_bytes() -> int:
-    """Memory that can be had without swapping, by the kernel's estimate; 0 where it makes none."""
-    with suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-    return 0
 
 
 def mapped(descriptor: int, nbytes: int) -> mmap.mmap:
@@ -84,19 +74,28 @@ def mapped(descriptor: int, nbytes: int) -> mmap.mmap:
     return mmap.mmap(descriptor, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_POPULATE, prot=mmap.PROT_READ)
 
 
-def _filled(view: memoryview) -> MemoryFile | None:
+def filled(name: str, content: bytes | memoryview, flags: int = 0) -> int:
+    """A descriptor of memory with this content, at its end; `name` is for whoever looks at open files.
+
+    Raises:
+        OSError: there is no memory for it, or no descriptor.
+    """
+    with ExitStack() as on_error, memoryview(content) as view:
+        descriptor = os.memfd_create(name, os.MFD_CLOEXEC | flags)
+        on_error.callback(os.close, descriptor)
+        written = 0
+        while written < view.nbytes:
+            written += os.write(descriptor, view[written:])
+        on_error.pop_all()
+        return descriptor
+
+
+def _sealed(view: memoryview) -> MemoryFile | None:
     """A memory file with these bytes; None where there can be none."""
     with ExitStack() as on_error, suppress(OSError, AttributeError):
-        descriptor = os.memfd_create("tensor", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        descriptor = filled("tensor", view, os.MFD_ALLOW_SEALING)
         on_error.callback(os.close, descriptor)
-        _write_all(descriptor, view)
         fcntl.fcntl(descriptor, _ADD_SEALS, _SEALS)
         on_error.pop_all()
         return MemoryFile(descriptor, view.nbytes)
     return None
-
-
-def _write_all(descriptor: int, view: memoryview) -> None:
-    written = 0
-    while written < view.nbytes:
-        written += os.write(descriptor, view[written:])

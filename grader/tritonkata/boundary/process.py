@@ -24,6 +24,7 @@ from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.child import Child, Spawned
 from tritonkata.boundary.leftovers import END_SECONDS, make_folder, remove_folder, remove_stale_folders
+from tritonkata.boundary.memory_file import filled
 from tritonkata.boundary.sandbox import bubblewrap_arguments, worker_environment
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 
@@ -159,9 +160,9 @@ def sandbox_wrapping(
     options = bubblewrap_arguments(hidden, forks=forks)
     if not forks:
         with contextlib.suppress(SeccompUnavailable):
-            descriptors += (memory_file("filter", filter_program()),)
+            descriptors += (file_to_read("filter", filter_program()),)
             options += ["--seccomp", str(descriptors[-1])]
-    descriptors += (memory_file("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)),)
+    descriptors += (file_to_read("arguments", b"".join(os.fsencode(option) + b"\0" for option in options)),)
     prefix = (bubblewrap, "--args", str(descriptors[-1]), "--")
     # An empty environment: bubblewrap's own is readable inside, whatever it clears for the child.
     return Wrapping(prefix, {}, descriptors, group=None if forks else make_group())
@@ -191,9 +192,8 @@ def start_wrapped(module: str, arguments: Iterable[str], wrapping: Wrapping) -> 
     return WorkerProcess(process, Channel(we_read, we_write), wrapping.folder, wrapping.group)
 
 
-def memory_file(name: str, content: bytes) -> int:
+def file_to_read(name: str, content: bytes) -> int:
     """A descriptor to read `content` from."""
-    descriptor = os.memfd_create(name)
-    os.write(descriptor, content)
+    descriptor = filled(name, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

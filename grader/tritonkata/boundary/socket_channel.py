@@ -24,6 +24,7 @@ from tritonkata.boundary.channel import (
     ChannelClosed,
     ChannelError,
     Frame,
+    check_number,
     deadline_after,
     seconds_until,
     wait_for,
@@ -47,8 +48,7 @@ class SocketChannel(Channel):
 
     def send(self, message: msgspec.Struct, blobs: Sequence[Any] = (), *, seconds: float | None = None) -> None:
         """Write one frame, as `Channel.send`. Blobs may be memory files; very large ones become such."""
-        if len(blobs) > MAX_BLOBS:
-            raise ChannelError(f"a frame cannot carry {len(blobs)} blobs, the limit is {MAX_BLOBS}")
+        check_number(blobs)
         deadline = deadline_after(seconds)
         with in_memory_files(blobs, at_least=WHILE_SENDING_BYTES) as packed:
             files = [(index, blob) for index, blob in enumerate(packed) if isinstance(blob, MemoryFile)]

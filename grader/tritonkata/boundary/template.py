@@ -20,7 +20,7 @@ from tritonkata.boundary.agreed import GO, HERE, MAX_MESSAGE_BYTES, UP
 from tritonkata.boundary.cgroup import Group, make_group
 from tritonkata.boundary.channel import Channel
 from tritonkata.boundary.leftovers import END_SECONDS
-from tritonkata.boundary.process import WorkerProcess, memory_file, sandbox_wrapping, start_wrapped
+from tritonkata.boundary.process import WorkerProcess, file_to_read, sandbox_wrapping, start_wrapped
 from tritonkata.boundary.sandbox import new_user
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 
@@ -49,7 +49,7 @@ class Template:
         with contextlib.ExitStack() as failing:
             self._control, theirs = _line()
             failing.callback(self._control.close)
-            inherited = (theirs.detach(), memory_file("filter", system_calls))
+            inherited = (theirs.detach(), file_to_read("filter", system_calls))
             wrapping = sandbox_wrapping(bubblewrap, hidden, inherited, forks=True)
             self._process = start_wrapped(_MODULE, (module, *map(str, inherited)), wrapping)
             failing.pop_all()

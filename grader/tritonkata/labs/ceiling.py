@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tritonkata.boundary.available import available_bytes
 from tritonkata.boundary.messages import DeviceFigures
 from tritonkata.engine.base import Engine
 from tritonkata.engine.engines import EngineName
@@ -62,7 +63,7 @@ def decided_from(points: Sequence[SweepPoint]) -> int | None:
 def _run(options: Options, engine: Engine, progress: Progress) -> CeilingResult:
     on_gpu = engine.describe().name == "gpu"
     ran_rows = options.rows if on_gpu else min(options.rows, COUNTED_ROWS)
-    memory.refuse_too_large(ran_rows, options.cols, options.itemsize, memory.available_bytes())
+    memory.refuse_too_large(ran_rows, options.cols, options.itemsize, available_bytes())
     points = tuple(_point(options, engine, cols, ran_rows, progress) for cols in lengths(options.cols))
     rows = [row for point in points for row in point.rows]
     bandwidth = bandwidth_for(options, points[-1].rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tritonkata.engine.arrays import MAX_OUTPUT_BYTES
 from tritonkata.feedback.numbers import number, size
 
@@ -13,9 +11,6 @@ in each of them, what is on its way between them, and what outputs are compared 
 
 BASE_BYTES = 3 << 30
 """For the processes themselves."""
-
-_MEMINFO = Path("/proc/meminfo")
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 class TooLarge(Exception):
@@ -44,12 +39,6 @@ def too_large_for_gpu(rows: int, cols: int, told: str) -> TooLarge:
     return TooLarge(_told(rows, cols, f"does not fit on the GPU ({told})", 2.0))
 
 
-def available_bytes() -> int | None:
-    """Memory that can be used now: what Linux has available, or less where a container's limit is."""
-    found = [value for value in (_available(_MEMINFO), _left_in_container(_CGROUP)) if value is not None]
-    return min(found, default=None)
-
-
 def _told(rows: int, cols: int, reason: str, factor: float) -> str:
     return f"{number(rows)} x {number(cols)} {reason}; {_smaller(rows, cols, factor)}"
 
@@ -68,21 +57,3 @@ def _smaller(rows: int, cols: int, factor: float) -> str:
 def _power_of_two(value: int) -> int:
     """The largest that is not above `value`."""
     return 1 << (value.bit_length() - 1)
-
-
-def _available(meminfo: Path) -> int | None:
-    try:
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def _left_in_container(group: Path) -> int | None:
-    try:
-        limit = (group / "memory.max").read_text().strip()
-        return None if limit == "max" else max(int(limit) - int((group / "memory.current").read_text()), 0)
-    except (OSError, ValueError):
-        return None

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from tritonkata.boundary.available import available_bytes
 from tritonkata.engine.base import Engine
 from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.engine.engines import EngineName, open_engine
@@ -116,6 +117,6 @@ def scores(lab: Lab, shape: tuple[int, int], options: Options, *, poisoned: bool
     Raises:
         TooLarge: it does not.
     """
-    memory.refuse_too_large(*shape, options.itemsize, memory.available_bytes())
+    memory.refuse_too_large(*shape, options.itemsize, available_bytes())
     progress(f"{lab}: making {shape[0]} x {shape[1]} scores")
     return inputs.scores(shape, options.dtype, options.seed, spread=SPREADS[lab], poisoned=poisoned)
