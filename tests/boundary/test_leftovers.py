@@ -103,6 +103,7 @@ def test_other_processes_and_workers_are_left_alone(monkeypatch: pytest.MonkeyPa
     code = "ready(); time.sleep(600)"
     other, _ = worker_that(code, monkeypatch, tmp_path / "other")
     own = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    kept = in_a_session_of_its_own()
     worker, _ = worker_that(code, monkeypatch, tmp_path / "worker")
     for name in ("worker", "other"):
         wait_for((tmp_path / name / "ready").exists, worker.output() + other.output())
@@ -110,10 +111,20 @@ def test_other_processes_and_workers_are_left_alone(monkeypatch: pytest.MonkeyPa
         worker.end()
         assert own.poll() is None
         assert other.is_running
+        assert os.waitpid(kept, os.WNOHANG) == (0, 0)
     finally:
         other.end()
         own.kill()
         own.wait()
+        os.kill(kept, signal.SIGKILL)
+        os.waitpid(kept, 0)
+        leftovers.ADOPTION.forget(kept)
+
+
+def in_a_session_of_its_own() -> int:
+    """The number of a process as a shared launcher is: the grader's own, in a session of its own."""
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    return leftovers.ADOPTION.start_own(lambda: os.posix_spawn(sys.executable, command, os.environ, setsid=True))
 
 
 def controller(code: str, folder: Path) -> subprocess.Popen[str]:

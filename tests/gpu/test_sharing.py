@@ -51,12 +51,19 @@ def graded(kata: Kata, source: str, station: Station, folder: Path) -> Report:
     return grade(kata, path, engine="gpu", seed=3, station=station)
 
 
-def test_several_submissions_share_one_launcher(kata: Kata, station: Station, host: SharedHost, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sandbox", ["sandbox", "no sandbox"])
+def test_several_submissions_share_one_launcher(
+    sandbox: str, kata: Kata, station: Station, host: SharedHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a sandbox, what a submission left is looked for among this process's children, as the launcher is."""
+    if sandbox == "no sandbox":
+        monkeypatch.setenv("PATH", str(tmp_path))
     source = kata.solution.read_text()
     first = graded(kata, source, station, tmp_path)
     launcher = (tmp_path / "gpu0.pid").read_text()
     second = graded(kata, source, station, tmp_path)
     assert first.verdict == "pass", first
+    assert any("no sandbox" in note for note in first.notes) == (sandbox == "no sandbox")
     assert repeatable(first) == repeatable(second)
     assert (tmp_path / "gpu0.pid").read_text() == launcher
     assert host.busy_seconds > 0

@@ -37,11 +37,11 @@ class _Process:
 
 
 class _Adoption:
-    """The workers of this process, which are no orphans, and how many of them may leave some."""
+    """What this process started in sessions of their own, which is no orphan, and which of it may leave some."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._workers: set[int] = set()
+        self._known: set[int] = set()
         self._unsandboxed: set[int] = set()
 
     def start(self, start: Callable[[], subprocess.Popen[bytes]], *, sandboxed: bool) -> subprocess.Popen[bytes]:
@@ -51,18 +51,25 @@ class _Adoption:
                 adopt_orphans(True)
             try:
                 worker = start()
-                self._workers.add(worker.pid)
+                self._known.add(worker.pid)
                 if not sandboxed:
                     self._unsandboxed.add(worker.pid)
                 return worker
             finally:
                 adopt_orphans(bool(self._unsandboxed))
 
-    def forget(self, worker: int) -> None:
-        """Note that a worker and everything it started has ended."""
+    def start_own(self, start: Callable[[], int]) -> int:
+        """Start a process of the grader's own, by its number, which stays when workers end."""
         with self._lock:
-            self._workers.discard(worker)
-            self._unsandboxed.discard(worker)
+            number = start()
+            self._known.add(number)
+            return number
+
+    def forget(self, number: int) -> None:
+        """Note that a process and everything it started has ended."""
+        with self._lock:
+            self._known.discard(number)
+            self._unsandboxed.discard(number)
             adopt_orphans(bool(self._unsandboxed))
 
     def orphans(self) -> list[_Process]:
@@ -72,7 +79,7 @@ class _Adoption:
             return [
                 process
                 for process in _processes()
-                if process.parent == own and process.session != session and process.pid not in self._workers
+                if process.parent == own and process.session != session and process.pid not in self._known
             ]
 
 

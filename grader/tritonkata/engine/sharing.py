@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from tritonkata.boundary.channel import ChannelClosed, ChannelError
+from tritonkata.boundary.leftovers import ADOPTION
 from tritonkata.boundary.memory_file import in_memory_files
 from tritonkata.boundary.messages import LauncherReady
 from tritonkata.boundary.process import trusted_environment
@@ -163,17 +164,20 @@ class SharedHost:
             descriptor = listener.fileno()
             # Not through `subprocess`: whoever starts the launcher may end before it does.
             listener.set_inheritable(True)
-            command = [sys.executable, "-s", "-m", "tritonkata.launcher", "--listen", str(descriptor)]
-            number = os.posix_spawn(
-                sys.executable,
-                [*command, str(self._owner), str(self.device_index)],
-                trusted_environment(),
-                # Kernels may print without end.
-                file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)],
-                setsid=True,
-            )
+            number = ADOPTION.start_own(lambda: self._spawned(descriptor))
         self._number.write_text(str(number), encoding="ascii")
         self._started.add(number)
+
+    def _spawned(self, listener: int) -> int:
+        command = [sys.executable, "-s", "-m", "tritonkata.launcher", "--listen", str(listener)]
+        return os.posix_spawn(
+            sys.executable,
+            [*command, str(self._owner), str(self.device_index)],
+            trusted_environment(),
+            # Kernels may print without end.
+            file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)],
+            setsid=True,
+        )
 
     def _kill(self) -> None:
         """End the launcher, whoever started it, and wait until it has left the GPU."""
@@ -182,6 +186,7 @@ class SharedHost:
             self._started.discard(ended)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(ended, 0)
+            ADOPTION.forget(ended)
 
 
 def end_launchers(folder: Path) -> None:
