@@ -59,7 +59,8 @@ class Bench:
             if isinstance(word, Attack):
                 self.graded(word.path)
             else:
-                assert differences(self.alone[word], self.graded(self.honest[word])) == [], words
+                found = differences(self.alone[word], self.graded(self.honest[word]))
+                assert not found, "\n".join([f"{word} is not what it was alone:", *found])
 
 
 @pytest.fixture(scope="module", params=ENGINES)
