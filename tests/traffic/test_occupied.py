@@ -1,4 +1,4 @@
-"""Counters that somebody else has: the count is begun again, and nothing is taken for broken."""
+"""Counters that somebody else has: set-up and counts are begun again, and nothing is taken for broken."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from typing import Any
 
 import pytest
 
-from tritonkata.launcher.traffic import cupti, library
+from tritonkata.launcher import driver
+from tritonkata.launcher.traffic import library, patience, source
 from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
+from tritonkata.launcher.traffic.patience import Patience
+from tritonkata.launcher.traffic.source import Counters, Cupti
 
 HARDWARE_BUSY = 26
 INVALID_KIND = 21
+START = "cuptiRangeProfilerStart"
+SET_UP = "cuptiProfilerGetCounterAvailability"
+"""Both are refused while another process counts, as an H200 showed."""
 
 
 class Library:
-    """Answers every function of CUPTI as one that works, but for the first `failures` starts of a pass."""
+    """Answers every function of CUPTI as one that works, but for the first `failures` calls of one of them."""
 
-    def __init__(self, failures: int, code: int) -> None:
-        self.failures, self.code = failures, code
+    def __init__(self, failures: int, code: int, refused: str) -> None:
+        self.failures, self.code, self.refused = failures, code, refused
         self.calls: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         def answered(reference: Any, *_: Any) -> int:
             self.calls.append(name.removeprefix("cupti"))
-            if name == "cuptiRangeProfilerStart" and self.failures:
+            if name == self.refused and self.failures:
                 self.failures -= 1
                 return self.code
             for field, value in {
@@ -44,33 +50,102 @@ class Library:
         return answered
 
 
-def opened(monkeypatch: pytest.MonkeyPatch, failures: int, code: int = HARDWARE_BUSY) -> tuple[RangeProfiler, Library]:
-    fake = Library(failures, code)
+def installed(
+    monkeypatch: pytest.MonkeyPatch, failures: int, code: int = HARDWARE_BUSY, refused: str = START
+) -> Library:
+    fake = Library(failures, code, refused)
     monkeypatch.setattr(library, "load", lambda: (fake, 130000, Path("libcupti.so")))
-    monkeypatch.setattr(cupti.time, "sleep", lambda _: None)
-    return RangeProfiler(1, 0), fake
+    monkeypatch.setattr(patience.time, "sleep", lambda _: None)
+    return fake
+
+
+@pytest.fixture
+def counters(monkeypatch: pytest.MonkeyPatch) -> Counters:
+    """Of a device that there is not; its copy measures as it should."""
+    monkeypatch.delenv(source.SOURCE_VARIABLE, raising=False)
+    monkeypatch.setattr(driver, "current_context", lambda: 1)
+    monkeypatch.setattr(driver, "bus_id", lambda: "0000:fe:00.0")
+    monkeypatch.setattr(driver, "attribute", lambda *_: 1 << 20)
+    monkeypatch.setattr(source, "_calibrated", lambda profiler, patience, _: Cupti(profiler, (), {}, patience))
+    return Counters(None, 0)
 
 
 def test_a_count_begins_again_until_the_counters_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    profiler, fake = opened(monkeypatch, failures=3)
-    runs: list[int] = []
-    assert profiler.count(["metric"], lambda _: runs.append(1), 1) == {}
+    fake = installed(monkeypatch, failures=3)
+    profiler, runs = RangeProfiler(1, 0), list[int]()
+    assert Patience().until_free(lambda: profiler.count(["metric"], lambda _: runs.append(1), 1)) == {}
     assert len(runs) == 1
     assert fake.calls.count("RangeProfilerEnable") == fake.calls.count("RangeProfilerDisable") == 4
 
 
 def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cupti, "PATIENCE_SECONDS", 0.0)
-    profiler, fake = opened(monkeypatch, failures=1000)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.0)
+    fake = installed(monkeypatch, failures=1000)
+    profiler = RangeProfiler(1, 0)
     with pytest.raises(CuptiError, match="another profiler holds the counters") as caught:
-        profiler.count(["metric"], lambda _: None, 1)
+        Patience().until_free(lambda: profiler.count(["metric"], lambda _: None, 1))
     assert not caught.value.is_broken
     assert fake.calls.count("RangeProfilerEnable") == fake.calls.count("RangeProfilerDisable")
 
 
+def test_whoever_waited_in_vain_does_not_wait_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = installed(monkeypatch, failures=1000, refused=SET_UP)
+    left = Patience()
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.01)
+    with pytest.raises(CuptiError):
+        left.until_free(lambda: RangeProfiler(1, 0))
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 600.0)
+    before = len(fake.calls)
+    with pytest.raises(CuptiError):
+        left.until_free(lambda: RangeProfiler(1, 0))
+    assert fake.calls[before:].count(SET_UP.removeprefix("cupti")) == 1
+
+
 def test_what_is_broken_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    profiler, fake = opened(monkeypatch, failures=1, code=INVALID_KIND)
+    fake = installed(monkeypatch, failures=1, code=INVALID_KIND)
+    profiler = RangeProfiler(1, 0)
     with pytest.raises(CuptiError) as caught:
-        profiler.count(["metric"], lambda _: None, 1)
+        Patience().until_free(lambda: profiler.count(["metric"], lambda _: None, 1))
     assert caught.value.is_broken
     assert fake.calls.count("RangeProfilerEnable") == 1
+
+
+def test_set_up_ahead_of_need_is_tried_once_and_waited_for_by_the_first_count(
+    monkeypatch: pytest.MonkeyPatch, counters: Counters
+) -> None:
+    """Launchers that start together take the counters from one another for a moment."""
+    fake = installed(monkeypatch, failures=4, refused=SET_UP)
+    counters.prepare()
+    assert fake.failures == 3
+    assert "another profiler holds" in counters.reason
+    assert counters.cupti is not None
+    assert counters.reason == ""
+
+
+def test_set_up_that_fails_for_another_reason_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch, counters: Counters
+) -> None:
+    fake = installed(monkeypatch, failures=4, code=INVALID_KIND, refused=SET_UP)
+    counters.prepare()
+    assert counters.cupti is None
+    assert fake.failures == 3
+    assert f"({INVALID_KIND})" in counters.reason
+    assert counters.occupied == ""
+
+
+def test_what_is_set_up_ahead_is_not_set_up_again(monkeypatch: pytest.MonkeyPatch, counters: Counters) -> None:
+    fake = installed(monkeypatch, failures=0)
+    counters.prepare()
+    counters.prepare()
+    assert counters.cupti is not None
+    assert fake.calls.count("ProfilerInitialize") == 1
+
+
+def test_counters_that_are_switched_off_are_not_looked_for(monkeypatch: pytest.MonkeyPatch, counters: Counters) -> None:
+    monkeypatch.setenv(source.SOURCE_VARIABLE, "interpreter")
+    fake = installed(monkeypatch, failures=0)
+    switched_off = Counters(None, 0)
+    switched_off.prepare()
+    assert switched_off.cupti is None
+    assert source.SOURCE_VARIABLE in switched_off.reason
+    assert not fake.calls

@@ -41,7 +41,7 @@ COUNT_SECONDS = 120.0
 """Counting and timing run a plan some dozen times, so they have more time than one case.
 
 Counting may also have to wait for the counters, while other processes have them (35 seconds, and before the first
-count as many for the calibration), or for Nsight Compute. That must not become a timeout of the submission.
+count 50 for set-up and calibration), or for Nsight Compute. That must not become a timeout of the submission.
 """
 
 POISONS = bytes((0xFF, 0x7B))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -21,9 +19,6 @@ _INSUFFICIENT_PRIVILEGES = (35, 40)
 _HARDWARE_BUSY = 26
 _OTHER_PROFILER = (_HARDWARE_BUSY, 36, 39)
 _MAX_PASSES = 32
-PATIENCE_SECONDS = 15.0
-IMPATIENT_SECONDS = 60.0
-"""After waiting in vain, for so long a count is tried once and not waited for: somebody keeps the counters."""
 
 _PERMISSION = (
     "this user may not read hardware counters; an administrator writes "
@@ -66,7 +61,7 @@ class RangeProfiler:
 
     Raises:
         CuptiMissing: there is no library.
-        CuptiError: no permission, another profiler, or a device that is not supported.
+        CuptiError: no permission, another process that counts at this moment, or a device that is not supported.
     """
 
     def __init__(self, context: int, device_index: int) -> None:
@@ -78,7 +73,6 @@ class RangeProfiler:
         self._availability = self._counter_availability()
         self._configs: dict[tuple[str, ...], _Config] = {}
         self._host = self._new_host()
-        self._impatient_until = 0.0
 
     def supported(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """Those of the metrics that this chip has."""
@@ -91,24 +85,12 @@ class RangeProfiler:
     def count(self, metrics: Sequence[str], work: Callable[[Ranged], None], ranges: int) -> dict[str, Values]:
         """Values by the name of each range that `work` opens, at most `ranges` different ones.
 
-        `work` is called once for each pass and must launch the same kernels every time. While another process has
-        the counters (each holds them for a fraction of a second), all is begun again.
+        `work` is called once for each pass and must launch the same kernels every time.
+
+        Raises:
+            CuptiError: the counters could not be read; unless it `is_broken`, another process has them.
         """
         config = self._config(tuple(metrics))
-        patience = PATIENCE_SECONDS if time.monotonic() > self._impatient_until else 0.0
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                return self._counted(config, work, ranges)
-            except CuptiError as error:
-                if error.is_broken:
-                    raise
-                if time.monotonic() >= deadline:
-                    self._impatient_until = time.monotonic() + IMPATIENT_SECONDS
-                    raise
-            time.sleep(random.uniform(0.02, 0.2))
-
-    def _counted(self, config: _Config, work: Callable[[Ranged], None], ranges: int) -> dict[str, Values]:
         profiler = self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
         try:
             data = self._counter_data(profiler, config, ranges)

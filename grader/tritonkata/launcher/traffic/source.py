@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tritonkata.boundary.messages import LaunchCounters
@@ -15,6 +15,7 @@ from tritonkata.launcher.traffic import calibration, metrics
 from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
 from tritonkata.launcher.traffic.exclusive import exclusive
 from tritonkata.launcher.traffic.library import CuptiMissing
+from tritonkata.launcher.traffic.patience import Patience
 from tritonkata.launcher.traffic.workload import Work
 
 SOURCE_VARIABLE = "KATA_COUNTERS"
@@ -30,9 +31,12 @@ class Cupti:
     profiler: RangeProfiler
     metrics: tuple[str, ...]
     absent: dict[str, str]
+    patience: Patience = field(default_factory=Patience)
 
     def count(self, work: Work, levels: Sequence[str] = ALL_LEVELS) -> tuple[LaunchCounters, ...]:
         """Raw values of each launch, once no other process counts.
+
+        While another one has the counters after all, all is begun again.
 
         Raises:
             CuptiError: the counters could not be read. The context may be in no state to go on.
@@ -46,7 +50,7 @@ class Cupti:
         if not names:
             return ()
         chosen = metrics.wanted(levels, self.metrics)
-        found = self.profiler.count(chosen, work.run_counted, len(names))
+        found = self.patience.until_free(lambda: self.profiler.count(chosen, work.run_counted, len(names)))
         return tuple(LaunchCounters(name, found[str(number)]) for number, name in enumerate(names))
 
 
@@ -65,16 +69,21 @@ class Counters:
     _profiler: RangeProfiler | None = None
     _cupti: Cupti | None = None
     _reason: str | None = None
+    _patience: Patience = field(default_factory=Patience)
+
+    def __post_init__(self) -> None:
+        wanted = os.environ.get(SOURCE_VARIABLE, "cupti")
+        if wanted != "cupti":
+            self._reason = f"CUPTI is switched off by {SOURCE_VARIABLE}={wanted}"
 
     def prepare(self) -> None:
-        """Set CUPTI up, which takes no counters yet; a second call does nothing."""
-        if self._profiler is not None or self._reason is not None:
-            return
-        if os.environ.get(SOURCE_VARIABLE, "cupti") != "cupti":
-            self._reason = f"CUPTI is switched off by {SOURCE_VARIABLE}={os.environ[SOURCE_VARIABLE]}"
-            return
-        with self._timed():
-            self._profiler = RangeProfiler(driver.current_context(), self.device_index)
+        """Set CUPTI up, which takes no counters yet, unless another process has them; a second call does nothing.
+
+        That is not waited for: whoever asks for something else than a count must not wait for this.
+        """
+        if self._profiler is None and self._reason is None:
+            with self._timed():
+                self._profiler = self._set_up()
 
     def give_up(self, reason: str) -> None:
         """Count no more with CUPTI: it failed after it had worked."""
@@ -83,17 +92,22 @@ class Counters:
     @property
     def cupti(self) -> Cupti | None:
         """CUPTI where it can be trusted."""
-        self.prepare()
-        if self._cupti is None and self._reason is None and self._profiler is not None:
+        if self._cupti is None and self._reason is None:
             # Only now: whoever never counts leaves the counters to others.
             with exclusive(driver.bus_id()), self._timed():
-                self._cupti = _calibrated(self._profiler, driver.attribute(self.device, "L2_CACHE_SIZE"))
+                if self._profiler is None:
+                    self._profiler = self._patience.until_free(self._set_up)
+                l2_bytes = driver.attribute(self.device, "L2_CACHE_SIZE")
+                self._cupti = _calibrated(self._profiler, self._patience, l2_bytes)
         return self._cupti
 
     @property
     def reason(self) -> str:
         """Why there was no `cupti` when it was last asked for; empty if there was."""
         return "" if self._cupti is not None else self._reason or self.occupied
+
+    def _set_up(self) -> RangeProfiler:
+        return RangeProfiler(driver.current_context(), self.device_index)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -115,15 +129,15 @@ class Untrusted(Exception):
     """Counters that measured a plain copy wrongly."""
 
 
-def _calibrated(profiler: RangeProfiler, l2_bytes: int) -> Cupti:
+def _calibrated(profiler: RangeProfiler, patience: Patience, l2_bytes: int) -> Cupti:
     supported = profiler.supported([name for level in metrics.LEVELS.values() for name in level])
     if not all(name in supported for name in metrics.NEEDED):
         raise Untrusted(f"the chip {profiler.chip} has no counters of requested bytes")
-    candidate = Cupti(profiler, supported, {})
+    candidate = Cupti(profiler, supported, {}, patience)
     with calibration.copy_work(l2_bytes) as (work, nbytes):
         work.run()
         values = [launch.values for launch in candidate.counted_alone(work)]
         problem, absent = calibration.verdict(metrics.traffic("cupti", values), nbytes)
     if problem:
         raise Untrusted(f"CUPTI is not trusted: {problem}; run `kata doctor --counters`")
-    return Cupti(profiler, supported, absent)
+    return replace(candidate, absent=absent)
