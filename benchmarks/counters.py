@@ -21,7 +21,7 @@ from common import environment, save
 from tritonkata.courses import load_course
 from tritonkata.crew.crew import open_crew
 from tritonkata.crew.member import station
-from tritonkata.doctor import compare_counters
+from tritonkata.doctor.examination import compare_counters
 from tritonkata.engine.arrays import numpy_dtype
 from tritonkata.engine.engines import GpuEngine
 from tritonkata.engine.machine import gpus_for

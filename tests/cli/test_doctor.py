@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tritonkata.doctor import (
+from tritonkata.doctor.findings import (
     combination_finding,
     cupti_finding,
     forks_finding,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tritonkata.courses import load_course
-from tritonkata.doctor import compare_counters
+from tritonkata.doctor.examination import compare_counters
 from tritonkata.engine.engines import GpuEngine
 from tritonkata.engine.workers import Assignment
 from tritonkata.model.course import Entry, Limits

@@ -28,7 +28,7 @@ def doctor(ctx: click.Context, as_json: bool, counters: bool) -> None:
     """
     if counters:
         ctx.exit(_compare(as_json=as_json))
-    from tritonkata.doctor import examine
+    from tritonkata.doctor.examination import examine
 
     status = StatusLine()
     status.show("looking at libraries, GPU and sandbox")
@@ -55,7 +55,7 @@ def _compare(*, as_json: bool) -> int:
     """Print what both sources counted; the exit code."""
     import msgspec
 
-    from tritonkata.doctor import compare_counters
+    from tritonkata.doctor.examination import compare_counters
 
     status = StatusLine()
     status.show("counting a copy with CUPTI and with Nsight Compute")

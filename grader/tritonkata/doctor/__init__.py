@@ -1,0 +1,1 @@
+"""What works on this machine: GPU, driver, counters, libraries, sandbox, each with the fix."""
