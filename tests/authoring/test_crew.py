@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import itertools
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import pytest
@@ -41,6 +46,13 @@ def test_what_a_call_raises_is_raised_and_the_others_go_on() -> None:
         assert good.result() == 3
 
 
+def test_what_cannot_be_sent_is_told_at_once_and_the_others_go_on() -> None:
+    with open_crew(1) as crew:
+        with pytest.raises((AttributeError, PicklingError)):
+            crew.submit(lambda: None)
+        assert crew.submit(int, "3").result() == 3
+
+
 def test_a_call_that_ends_every_process_is_the_graders_fault_and_the_others_go_on() -> None:
     with open_crew(1) as crew:
         bad, good = crew.submit(os._exit, 9), crew.submit(int, "3")
@@ -53,6 +65,52 @@ def test_a_call_whose_process_was_killed_is_made_again(calls: Any, tmp_path: Pat
     with open_crew(2) as crew:
         jobs = [crew.submit(calls.exit_the_first_time, tmp_path / str(number)) for number in range(4)]
         assert all(job.result() for job in jobs)
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], bool]], None]:
+    """Have the system refuse to start some processes, by their number."""
+    start, numbers = SpawnProcess.start, itertools.count()
+
+    def set_up(refused: Callable[[int], bool]) -> None:
+        def perhaps(process: SpawnProcess) -> None:
+            if refused(next(numbers)):
+                raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+            start(process)
+
+        monkeypatch.setattr(SpawnProcess, "start", perhaps)
+
+    return set_up
+
+
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_where_not_every_process_can_be_started_the_others_do_all(refusing: Any, refused: int) -> None:
+    refusing(lambda number: number == refused)
+    before = len(os.listdir("/proc/self/fd"))
+    with open_crew(3) as crew:
+        jobs = [crew.submit(pow, base, 2) for base in range(9)]
+        assert [job.result() for job in jobs] == [base**2 for base in range(9)]
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_where_no_process_can_be_started_every_call_says_so(refusing: Any) -> None:
+    refusing(lambda _: True)
+    with open_crew(2) as crew:
+        for job in [crew.submit(pow, base, 2) for base in range(3)]:
+            with pytest.raises(GraderError, match=r"no process can be started .* temporarily unavailable"):
+                job.result()
+
+
+def test_a_process_that_cannot_be_replaced_is_the_end_of_its_work_alone(
+    refusing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tritonkata.crew.crew.CALLS_A_MEMBER", 2)
+    refusing(lambda number: number > 0)
+    with open_crew(1) as crew:
+        jobs = [crew.submit(pow, base, 2) for base in range(3)]
+        assert [job.result() for job in jobs[:2]] == [0, 1]
+        with pytest.raises(GraderError, match="no process can be started"):
+            jobs[2].result()
 
 
 def test_a_process_is_replaced_after_its_share_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from class_of_files import COURSE, quick
 from tritonkata.bulk.grading import Workforce, grade_pending
 from tritonkata.bulk.one import graded
 from tritonkata.courses import load_course
-from tritonkata.crew.crew import Job, NoGpuLeft
+from tritonkata.crew.crew import Job, NobodyLeft
 from tritonkata.crew.member import Answer, Call
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.gradebook.types import Settings, Submitted
@@ -71,7 +71,7 @@ class Graded:
             try:
                 for outcome in grade_pending(book, run, kata, Workforce(1)):
                     self.came.append(outcome.submission.student)
-            except NoGpuLeft as error:
+            except NobodyLeft as error:
                 self.problem = str(error)
             faults = {record.student.id: record.report.fault for record in book.records(kata.slug)}
             self.messages = {name: fault.message for name, fault in faults.items() if fault is not None}
@@ -93,7 +93,7 @@ def test_the_later_report_is_kept_however_many_were_graded_since(
 
 
 def test_without_a_gpu_left_what_is_doubtful_is_pending_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Graded(tmp_path, monkeypatch, lambda job: Answer(error=NoGpuLeft("no GPU is left to grade on")))
+    found = Graded(tmp_path, monkeypatch, lambda job: Answer(error=NobodyLeft("no GPU is left to grade on")))
     assert found.problem == "no GPU is left to grade on"
     assert "no GPU is left to grade on; run `kata doctor`" in found.messages[NAMES[0]]
     assert found.pending == [NAMES[0]]

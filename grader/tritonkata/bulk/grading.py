@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from tritonkata.bulk.one import graded, spoilt
-from tritonkata.crew.crew import Crew, Job, NoGpuLeft, open_crew
+from tritonkata.crew.crew import Crew, Job, NobodyLeft, open_crew
 from tritonkata.engine.client import GraderError
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run
@@ -47,7 +47,8 @@ def grade_pending(
 
     Raises:
         GradebookProblem: a report cannot be kept; those before are.
-        NoGpuLeft: every GPU was set aside. What was graded on the last one is a fault of the grader by then.
+        NobodyLeft: every GPU was set aside, or no process can be started. What was graded on the last GPU is a fault
+            of the grader by then.
     """
     with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
         yield from _outcomes(book, run, kata, crew, workforce.jobs, book.pending(run, stale=stale), stopping)
@@ -65,7 +66,7 @@ def _outcomes(
     # The crew holds a job for as long as it may still answer it, or answer it again.
     given: WeakKeyDictionary[Job[Report], Pending] = WeakKeyDictionary()
 
-    lost: NoGpuLeft | None = None
+    lost: NobodyLeft | None = None
 
     def give_out() -> None:
         # No more than there are processes: what is given out is finished, also when the command is to stop.
@@ -86,11 +87,11 @@ def _outcomes(
         raise lost
 
 
-def _lost(job: Job[Report]) -> NoGpuLeft | None:
-    """Why there is no GPU left, if that is the answer."""
+def _lost(job: Job[Report]) -> NobodyLeft | None:
+    """Why nobody is left who could grade, if that is the answer."""
     try:
         job.result()
-    except NoGpuLeft as error:
+    except NobodyLeft as error:
         return error
     except Exception:
         return None
@@ -103,5 +104,5 @@ def _report_of(job: Job[Report], kata: Kata, run: Run, one: Pending) -> Report:
         return job.result()
     except Exception as error:
         what = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
-        look = "kata doctor" if isinstance(error, NoGpuLeft) else f"kata verify {kata.slug}"
+        look = "kata doctor" if isinstance(error, NobodyLeft) else f"kata verify {kata.slug}"
         return spoilt(kata, run, one, f"{what}; run `{look}`, then the same command again")

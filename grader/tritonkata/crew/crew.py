@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -41,8 +42,8 @@ DOUBTFUL = 16
 _END_SECONDS = 20.0
 
 
-class NoGpuLeft(GraderError):
-    """Every GPU was set aside after a fault."""
+class NobodyLeft(GraderError):
+    """Every GPU was set aside after a fault, or the system lets no process be started."""
 
 
 class Job(Generic[T]):
@@ -50,6 +51,7 @@ class Job(Generic[T]):
 
     def __init__(self, call: Call) -> None:
         self.call = call
+        self.packed = ForkingPickler.dumps(call)
         self.ends = 0
         self._done = threading.Event()
         self._answer = Answer()
@@ -83,19 +85,34 @@ class _Member:
         self.process: BaseProcess | None = None
         self.connection: Connection | None = None
 
-    def send(self, job: Job[Any]) -> None:
-        if self.process is None:
-            # Not forked: grading starts threads, and processes of its own.
-            context = multiprocessing.get_context("spawn")
-            self.connection, theirs = context.Pipe()
-            self.process = context.Process(target=serve, args=(theirs, self.place))
+    def start(self) -> None:
+        """Start the process, unless there is one.
+
+        Raises:
+            OSError: the system refuses.
+        """
+        if self.process is not None:
+            return
+        # Not forked: grading starts threads, and processes of its own.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs, self.place))
+        try:
             with _interruptions_held():
-                self.process.start()
+                process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
             theirs.close()
+        self.connection, self.process = ours, process
+
+    def send(self, job: Job[Any]) -> None:
+        """Have the started process make a call."""
         assert self.connection is not None
         self.job = job
         self.calls += 1
-        self.connection.send(job.call)
+        self.connection.send_bytes(job.packed)
 
     def dismiss(self) -> None:
         """Let it end by itself."""
@@ -141,7 +158,11 @@ class Crew:
         self._thread.start()
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Job[T]:
-        """Call a function of a module in one of the processes, with values that can be pickled."""
+        """Call a function of a module in one of the processes.
+
+        Raises:
+            Exception: the function or a value cannot be pickled.
+        """
         job: Job[T] = Job(Call(function, args, kwargs))
         with self._lock:
             self._waiting.append(job)
@@ -181,16 +202,26 @@ class Crew:
 
     def _hand_out(self) -> None:
         with self._lock:
+            for member in list(self._members):
+                if member.job is None and self._waiting:
+                    self._hand_to(member)
             if not self._members:
                 while self._waiting:
-                    self._finish(self._waiting.popleft(), Answer(error=NoGpuLeft(self._problem)))
-            for member in self._members:
-                if member.job is None and self._waiting:
-                    if member.calls >= CALLS_A_MEMBER:
-                        member.dismiss()
-                    # One that ended while it was idle is found when it does not answer.
-                    with suppress(OSError):
-                        member.send(self._waiting.popleft())
+                    self._finish(self._waiting.popleft(), Answer(error=NobodyLeft(self._problem)))
+
+    def _hand_to(self, member: _Member) -> None:
+        if member.calls >= CALLS_A_MEMBER:
+            member.dismiss()
+        try:
+            member.start()
+        except OSError as error:
+            # The others do its part.
+            self._members.remove(member)
+            self._problem = f"no process can be started that grades: {error}"
+            return
+        # One that ended while it was idle is found when it does not answer.
+        with suppress(OSError):
+            member.send(self._waiting.popleft())
 
     def _listen(self) -> None:
         """Wait until something happens, and see to it."""
