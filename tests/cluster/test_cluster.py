@@ -35,7 +35,7 @@ def kata() -> Kata:
 
 
 @contextlib.contextmanager
-def process(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def process(*words: str, log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """A command of dask with everything below it, ended in the end."""
     with log.open("wb") as output:
         started = subprocess.Popen(
@@ -44,6 +44,7 @@ def process(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
             stderr=output,
             start_new_session=True,
             cwd=log.parent,
+            env={**os.environ, **variables},
         )
     try:
         yield started
@@ -76,10 +77,12 @@ def scheduler(folder: Path, port: int = 0) -> Iterator[str]:
         yield str(file)
 
 
-def worker(folder: Path, name: str, *more: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+def worker(
+    folder: Path, name: str, *more: str, **variables: str
+) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     words = ["dask_worker", "--scheduler-file", str(folder / "scheduler.json"), "--nthreads", "1", "--no-dashboard"]
     words += ["--name", name, "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60", *more]
-    return process(*words, log=folder / f"{name}.log")
+    return process(*words, log=folder / f"{name}.log", **variables)
 
 
 def wait_for(condition: object, folder: Path) -> None:
@@ -164,6 +167,22 @@ def test_a_scheduler_that_comes_back_is_given_the_rest(kata: Kata, tmp_path: Pat
         assert 1 <= len(rest) <= 3
         assert sum(1 for _ in book.records("doubled")) == 4
         assert not list(book.pending(run))
+
+
+@pytest.mark.slow
+def test_what_a_cluster_cannot_grade_is_told_once_and_left_to_the_next_command(kata: Kata, tmp_path: Path) -> None:
+    """Its machines have no sandbox, which the run began with."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 3), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "one", PATH=str(empty)):
+            outcomes = [outcome for outcome, _ in zip(grade_on_cluster(book, run, kata, file), range(6), strict=False)]
+        assert sorted(outcome.submission.student for outcome in outcomes) == ["student0", "student1", "student2"]
+        faults = [outcome.report.fault for outcome in outcomes]
+        assert all(fault is not None and "bubblewrap" in fault.message for fault in faults), faults
+        assert len(list(book.pending(run))) == 3
 
 
 def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_lost(kata: Kata, tmp_path: Path) -> None:

@@ -61,12 +61,19 @@ def grade_on_cluster(
     parcel = packed(kata)
     apart = run.settings.engine == "gpu" if apart is None else apart
     seen = time.monotonic()
-    while any(True for _ in book.pending(run)):
+    done: set[int] = set()
+
+    def waiting() -> Iterator[Pending]:
+        # What the grader failed on is pending again, and left to the next command.
+        return (one for one in book.pending(run) if one.id not in done)
+
+    while any(True for _ in waiting()):
         try:
             with _client(address) as client:
                 tasks = Tasks(client, run, kata.slug, parcel, apart=apart)
-                for outcome in _on(client, book, run, kata, tasks, stopping):
+                for outcome in _on(client, book, run, kata, tasks, waiting(), stopping):
                     seen = time.monotonic()
+                    done.add(outcome.submission.id)
                     yield outcome
         except _away() as error:
             if time.monotonic() - seen > patience_seconds:
@@ -80,12 +87,17 @@ def grade_on_cluster(
 
 
 def _on(
-    client: Any, book: Gradebook, run: Run, kata: Kata, tasks: Tasks, stopping: Callable[[], bool]
+    client: Any,
+    book: Gradebook,
+    run: Run,
+    kata: Kata,
+    tasks: Tasks,
+    waiting: Iterator[Pending],
+    stopping: Callable[[], bool],
 ) -> Iterator[Outcome]:
     """What one connection gives, until all is graded or the connection ends."""
     from dask.distributed import wait
 
-    waiting = iter(list(book.pending(run)))
     given: dict[Any, Pending] = {}
     while True:
         if client.status != "running":
