@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 pytest.importorskip("distributed")
 
+from tritonkata.bulk import tasks
 from tritonkata.bulk.cluster import ClusterProblem, grade_on_cluster
 from tritonkata.bulk.one import digest_of
 from tritonkata.bulk.parcel import packed, unpacked
@@ -192,6 +195,23 @@ def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_lost(kata: Kata,
         with pytest.raises(ClusterProblem, match=r"127\.0\.0\.1:9: the cluster is away .* the same command"):
             list(grade_on_cluster(book, run, kata, "tcp://127.0.0.1:9", patience_seconds=0.0))
         assert len(list(book.pending(run))) == 2
+
+
+def test_threads_of_a_worker_share_one_crew(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+
+    @contextlib.contextmanager
+    def slowly(*_: object, **__: object) -> Iterator[object]:
+        opened.append(object())
+        time.sleep(0.2)
+        yield opened[-1]
+
+    monkeypatch.setattr(tasks, "open_crew", slowly)
+    monkeypatch.setattr(tasks, "_crews", {})
+    monkeypatch.setattr("dask.distributed.get_worker", lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4)))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(tasks._crew, ["interpreter"] * 4))
+    assert found == opened * 4
 
 
 def test_the_settings_of_a_run_can_be_sent(kata: Kata) -> None:

@@ -7,6 +7,7 @@ processes as the worker has threads, and the GPUs that it can see.
 from __future__ import annotations
 
 import atexit
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -91,14 +92,16 @@ def traced_there(parcel: bytes, slug: str, run: Run, one: Pending, wanted: Wante
 
 _crews: dict[str, Crew] = {}
 _open = ExitStack()
+_opening = threading.Lock()
 atexit.register(_open.close)
 
 
 def _crew(engine: str) -> Crew:
     """The crew of this worker process, started for the first submission."""
-    if engine not in _crews:
-        from dask.distributed import get_worker
+    with _opening:
+        if engine not in _crews:
+            from dask.distributed import get_worker
 
-        threads = int(get_worker().state.nthreads)
-        _crews[engine] = _open.enter_context(open_crew(threads, gpus=gpus_for(engine)))
-    return _crews[engine]
+            threads = int(get_worker().state.nthreads)
+            _crews[engine] = _open.enter_context(open_crew(threads, gpus=gpus_for(engine)))
+        return _crews[engine]
