@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from tritonkata.bulk import tasks
+from tritonkata.bulk import there
 from tritonkata.bulk.cluster import ClusterProblem, grade_on_cluster
 from tritonkata.bulk.one import digest_of
 from tritonkata.bulk.parcel import packed, unpacked
@@ -138,9 +139,9 @@ def test_submissions_are_traced_by_any_worker_and_graded_by_those_with_the_resou
 
     def crews_here() -> list[str]:
         """Runs on a worker: the engines that it has started a crew for."""
-        from tritonkata.bulk import tasks
+        from tritonkata.bulk import there
 
-        return list(tasks._crews)
+        return list(there._crews)
 
     with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
         run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
@@ -155,6 +156,113 @@ def test_submissions_are_traced_by_any_worker_and_graded_by_those_with_the_resou
     # The one without the resource has graded nothing, so what it had a crew for is tracing.
     assert crews[names["plain"]] == ["interpreter"]
     assert crews[names["card"]] == ["interpreter"]
+
+
+@pytest.mark.slow
+def test_where_no_worker_can_grade_it_is_told_and_waited_for(kata: Kata, tmp_path: Path) -> None:
+    with ExitStack() as stack, open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 2), ())
+        file = stack.enter_context(scheduler(tmp_path))
+        more = [
+            lambda: stack.enter_context(worker(tmp_path, "plain")),
+            lambda: stack.enter_context(worker(tmp_path, "card", "--resources", "GPU=1")),
+        ]
+        told: list[str] = []
+
+        def tell(line: str) -> None:
+            told.append(line)
+            more[len(told) - 1]()
+
+        outcomes = list(grade_on_cluster(book, run, kata, file, apart=True, tell=tell))
+    assert len(outcomes) == 2
+    assert [line.split(";")[0] for line in told] == [
+        "waiting: no worker is connected to the scheduler",
+        "waiting: the only worker has not the resource GPU",
+    ]
+
+
+NOBODY_LEFT = """
+import contextlib
+from tritonkata.bulk import there
+from tritonkata.crew.crew import NobodyLeft
+
+class Crew:
+    def submit(self, *_):
+        raise NobodyLeft("no GPU is left to grade on")
+
+@contextlib.contextmanager
+def open_crew(*_, **__):
+    yield Crew()
+
+there.open_crew = open_crew
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_can_grade_no_more_leaves(kata: Kata, tmp_path: Path) -> None:
+    from dask.distributed import Client
+
+    (tmp_path / "preload.py").write_text(NOBODY_LEFT)
+    preload = ("--preload", str(tmp_path / "preload.py"))
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 8), ())
+        card = ("--resources", "GPU=1")
+        with (
+            scheduler(tmp_path) as file,
+            worker(tmp_path, "bad", *card, *preload),
+            worker(tmp_path, "good", *card),
+            Client(scheduler_file=file) as client,  # type: ignore[no-untyped-call]
+        ):
+            client.wait_for_workers(2, timeout=WAIT_SECONDS)
+            outcomes = list(grade_on_cluster(book, run, kata, file, apart=True))
+            left = [one["id"] for one in client.scheduler_info(n_workers=-1)["workers"].values()]
+    assert [outcome.report.verdict for outcome in outcomes].count("grader_error") == 0
+    assert len(outcomes) == 8
+    assert left == ["good"]
+    assert "no GPU is left to grade on" in (tmp_path / "bad.log").read_text()
+
+
+REPEATED = """
+import contextlib
+from tritonkata.bulk import there
+
+# A preloaded module may be run twice.
+real = there.__dict__.setdefault("real_open_crew", there.open_crew)
+
+@contextlib.contextmanager
+def open_crew(*arguments, **more):
+    with real(*arguments, **more) as crew:
+        completed, seen = crew.completed, []
+
+        def first_job_twice():
+            if len(seen) == 2:
+                seen.append(None)
+                return seen[0]
+            seen.append(completed())
+            return seen[-1]
+
+        crew.completed = first_job_twice
+        yield crew
+
+there.open_crew = open_crew
+"""
+
+
+@pytest.mark.slow
+def test_what_a_gpu_graded_that_was_set_aside_is_graded_again(kata: Kata, tmp_path: Path) -> None:
+    """A crew makes its last calls again; there the first one comes again after the second."""
+    (tmp_path / "preload.py").write_text(REPEATED)
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 4), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "one", "--preload", str(tmp_path / "preload.py")):
+            outcomes = list(grade_on_cluster(book, run, kata, file))
+    students = [outcome.submission.student for outcome in outcomes]
+    assert sorted(set(students)) == [f"student{n}" for n in range(4)]
+    assert len(students) == 5
+    assert [outcome for outcome in outcomes if outcome.report.verdict == "grader_error"] == []
 
 
 @pytest.mark.slow
@@ -206,11 +314,12 @@ def test_threads_of_a_worker_share_one_crew(monkeypatch: pytest.MonkeyPatch) -> 
         time.sleep(0.2)
         yield opened[-1]
 
-    monkeypatch.setattr(tasks, "open_crew", slowly)
-    monkeypatch.setattr(tasks, "_crews", {})
+    monkeypatch.setattr(there, "open_crew", slowly)
+    monkeypatch.setattr(there, "_crews", {})
     monkeypatch.setattr("dask.distributed.get_worker", lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4)))
+    monkeypatch.setattr(there, "_watch", lambda *_: None)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(tasks._crew, ["interpreter"] * 4))
+        found = list(pool.map(there._crew, ["interpreter"] * 4))
     assert found == opened * 4
 
 

@@ -11,23 +11,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tritonkata.bulk.connection import Connection
 from tritonkata.bulk.grading import Outcome
-from tritonkata.bulk.one import spoilt
 from tritonkata.bulk.parcel import packed
 from tritonkata.bulk.tasks import Tasks
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run
 from tritonkata.model.course import Kata
-from tritonkata.model.report import Report
 
 PATIENCE_SECONDS = 600.0
 """How long a cluster may be away before the run gives up; what is graded is kept."""
 
-WAITING_A_THREAD = 2
-
 _CONNECT_SECONDS = 10.0
 _PAUSE_SECONDS = 2.0
-_LOOK_SECONDS = 0.5
 
 
 class ClusterProblem(Exception):
@@ -43,6 +39,7 @@ def grade_on_cluster(
     stopping: Callable[[], bool] = lambda: False,
     patience_seconds: float = PATIENCE_SECONDS,
     apart: bool | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Outcome]:
     """Grade what has no report of this run yet; each report is kept before it is given.
 
@@ -54,6 +51,7 @@ def grade_on_cluster(
         stopping: once true, what is being graded is finished and nothing more begun.
         patience_seconds: how long the cluster may be away.
         apart: trace on any worker, and grade only on those with the resource `GPU`; by default with the GPU engine.
+        tell: takes a line about what is waited for.
 
     Raises:
         ClusterProblem: dask is not installed, or the cluster does not come (back) in time.
@@ -71,7 +69,7 @@ def grade_on_cluster(
         try:
             with _client(address) as client:
                 tasks = Tasks(client, run, kata.slug, parcel, apart=apart)
-                for outcome in _on(client, book, run, kata, tasks, waiting(), stopping):
+                for outcome in Connection(client, tasks, book, run, kata).outcomes(waiting(), stopping, tell):
                     seen = time.monotonic()
                     done.add(outcome.submission.id)
                     yield outcome
@@ -84,61 +82,6 @@ def grade_on_cluster(
             time.sleep(_PAUSE_SECONDS)
         if stopping():
             return
-
-
-def _on(
-    client: Any,
-    book: Gradebook,
-    run: Run,
-    kata: Kata,
-    tasks: Tasks,
-    waiting: Iterator[Pending],
-    stopping: Callable[[], bool],
-) -> Iterator[Outcome]:
-    """What one connection gives, until all is graded or the connection ends."""
-    from dask.distributed import wait
-
-    given: dict[Any, Pending] = {}
-    while True:
-        if client.status != "running":
-            raise ConnectionError("the scheduler closed the connection")
-        threads = max(1, sum(client.nthreads().values()))
-        while len(given) < WAITING_A_THREAD * threads and not stopping() and (one := next(waiting, None)) is not None:
-            given[tasks.grading(one)] = one
-        if not given:
-            return
-        for future in _ended(wait, given):
-            one = given.pop(future)
-            again = tasks.without_plans(future, one)
-            if again is not None:
-                given[again] = one
-                continue
-            report = _report_of(future, kata, run, one, tasks)
-            book.put_report(one.id, run, report)
-            yield Outcome(one, report)
-
-
-def _ended(wait: Callable[..., Any], given: dict[Any, Pending]) -> list[Any]:
-    """Futures that have ended; none if nothing does within a moment."""
-    from dask.distributed import TimeoutError as TookLonger
-
-    try:
-        found = wait(list(given), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
-    except TookLonger:
-        return []
-    return list(found.done)
-
-
-def _report_of(future: Any, kata: Kata, run: Run, one: Pending, tasks: Tasks) -> Report:
-    if future.status in ("cancelled", "lost"):
-        raise ConnectionError("the scheduler forgot a submission")
-    if future.status == "error":
-        error = future.exception()
-        return spoilt(kata, run, one, f"on the cluster: {type(error).__name__}: {error}; give the same command again")
-    report: Report
-    report, wanted = future.result()
-    tasks.learn(wanted)
-    return report
 
 
 def _client(address: str) -> Any:

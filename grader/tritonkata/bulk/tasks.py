@@ -1,26 +1,15 @@
-"""What a cluster's workers are asked to do for each submission.
-
-A worker that takes its first submission starts a crew of its own, as `kata grade` does on one machine: so many
-processes as the worker has threads, and the GPUs that it can see.
-"""
+"""What is asked of a cluster, and what it tells."""
 
 from __future__ import annotations
 
-import atexit
-import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from queue import SimpleQueue
 from typing import Any
+from uuid import uuid4
 
-from tritonkata.bulk.one import graded
-from tritonkata.bulk.parcel import unpacked
-from tritonkata.bulk.tracing import traced
-from tritonkata.crew.crew import Crew, open_crew
-from tritonkata.engine.ahead import Ahead, Plans, Wanted
-from tritonkata.engine.machine import gpus_for
+from tritonkata.bulk.there import graded_there, traced_there
+from tritonkata.engine.ahead import Wanted
 from tritonkata.gradebook.types import Pending, Run
-from tritonkata.model.course import Kata
-from tritonkata.model.report import Report
 
 GPU = "GPU"
 _TRIES = 3
@@ -41,6 +30,10 @@ class Tasks:
         self._resources = {GPU: 1} if apart else None
         self._wanted: Wanted | None = None
         self._with_plans: set[str] = set()
+        self._doubtful: SimpleQueue[int] = SimpleQueue()
+        # Several commands may share a scheduler.
+        self._topic = f"tritonkata-{uuid4().hex}"
+        client.subscribe_topic(self._topic, lambda event: self._doubtful.put(event[1]))
 
     def grading(self, one: Pending) -> Any:
         """The future of a report, and of what was wanted for it."""
@@ -57,51 +50,35 @@ class Tasks:
             return None
         return self._graded(one, None)
 
+    def doubtful(self) -> set[int]:
+        """Submissions, by number, that were graded by a GPU which was set aside since."""
+        return {self._doubtful.get() for _ in range(self._doubtful.qsize())}
+
+    def nobody(self) -> str:
+        """Why no worker can take a submission at the moment; empty if one can."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            return (
+                "no worker is connected to the scheduler; start one with `dask worker` "
+                "(one that can grade no more leaves, and says why in its log)"
+            )
+        if self._resources and not any(one["resources"].get(GPU, 0) >= 1 for one in workers):
+            many = f"none of the {len(workers)} workers has" if len(workers) > 1 else "the only worker has not"
+            return (
+                f"{many} the resource {GPU}; start one where there is a GPU with `dask worker ... --resources {GPU}=16`"
+                " (a worker whose GPU fails leaves, and says why in its log)"
+            )
+        return ""
+
     def learn(self, wanted: Wanted | None) -> None:
         """Note what a grading asked for."""
         if wanted is not None:
             self._wanted = wanted.joined(self._wanted)
 
     def _graded(self, one: Pending, plans: Any) -> Any:
-        return self._submit(graded_there, one, plans, resources=self._resources)
+        return self._submit(graded_there, one, plans, self._topic, resources=self._resources)
 
-    def _submit(self, function: Callable[..., Any], one: Pending, more: Any, **how: Any) -> Any:
+    def _submit(self, function: Callable[..., Any], one: Pending, *more: Any, **how: Any) -> Any:
         return self._client.submit(
-            function, self._parcel, self._slug, self._run, one, more, retries=_TRIES, pure=False, **how
+            function, self._parcel, self._slug, self._run, one, *more, retries=_TRIES, pure=False, **how
         )
-
-
-def graded_there(parcel: bytes, slug: str, run: Run, one: Pending, plans: Plans | None) -> tuple[Report, Wanted | None]:
-    """Runs on a worker of the cluster: hands the submission to the worker's own crew."""
-    kata = unpacked(bytes(parcel), slug)
-    return _crew(run.settings.engine).submit(graded_with, kata, run, one, plans or {}).result()
-
-
-def graded_with(kata: Kata, run: Run, one: Pending, plans: Plans) -> tuple[Report, Wanted | None]:
-    """In a process of the crew: the report, and which plans it asked for."""
-    ahead = Ahead(plans)
-    report = graded(kata, run, one, ahead)
-    return report, ahead.wanted
-
-
-def traced_there(parcel: bytes, slug: str, run: Run, one: Pending, wanted: Wanted) -> Plans:
-    """Runs on a worker of the cluster, with a GPU or without one."""
-    kata = unpacked(bytes(parcel), slug)
-    return _crew(run.settings.engine).submit(traced, kata, run, one, wanted).result()
-
-
-_crews: dict[str, Crew] = {}
-_open = ExitStack()
-_opening = threading.Lock()
-atexit.register(_open.close)
-
-
-def _crew(engine: str) -> Crew:
-    """The crew of this worker process, started for the first submission."""
-    with _opening:
-        if engine not in _crews:
-            from dask.distributed import get_worker
-
-            threads = int(get_worker().state.nthreads)
-            _crews[engine] = _open.enter_context(open_crew(threads, gpus=gpus_for(engine)))
-        return _crews[engine]

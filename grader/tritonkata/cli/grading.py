@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -88,7 +89,7 @@ def grade_all(
     already = book.count(kata.slug) - pending
     with _stopping() as stopping, grading_progress(pending, quiet=quiet or lines) as advance:
         outcomes = (
-            grade_on_cluster(book, run, kata, force, stopping=stopping)
+            grade_on_cluster(book, run, kata, force, stopping=stopping, tell=partial(click.echo, err=True))
             if isinstance(force, str)
             else grade_pending(book, run, kata, force, stale=stale, stopping=stopping)
         )

@@ -130,8 +130,13 @@ class Gradebook:
         with problems(self.path):
             numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, stale, run.id))]
             for number in numbers:
-                sql = "SELECT id, student, file, source, problem FROM submission WHERE id = ?"
-                yield Pending(*self._connection.execute(sql, (number,)).fetchone())
+                yield self.submission(number)
+
+    def submission(self, number: int) -> Pending:
+        """One submission, whether it is graded or not."""
+        sql = "SELECT id, student, file, source, problem FROM submission WHERE id = ?"
+        with problems(self.path):
+            return Pending(*self._connection.execute(sql, (number,)).fetchone())
 
     def count(self, kata: str) -> int:
         """Submissions of the last download."""
