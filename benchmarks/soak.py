@@ -25,7 +25,8 @@ from typing import Any
 
 from common import environment, save
 from hostile_common import HOSTILE, ROOT, catalogue, copy_courses, graded
-from tritonkata.crew.crew import Crew, Job, open_crew
+from tritonkata.crew.crew import Crew, open_crew
+from tritonkata.crew.job import Job
 from tritonkata.engine.machine import gpus_for
 from tritonkata.model.report import Report, repeatable
 

@@ -113,6 +113,23 @@ def test_a_process_that_cannot_be_replaced_is_the_end_of_its_work_alone(
             jobs[2].result()
 
 
+def test_a_fault_of_the_crew_itself_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise RuntimeError("no more files")
+
+    with open_crew(2) as crew:
+        assert crew.submit(int, "3").result() == 3
+        monkeypatch.setattr("tritonkata.crew.crew.wait", failing)
+        jobs = [crew.submit(time.sleep, 0) for _ in range(5)]
+        for job in jobs:
+            with pytest.raises(GraderError, match="RuntimeError: no more files"):
+                job.result()
+        monkeypatch.undo()
+        with pytest.raises(GraderError, match="no more files"):
+            crew.submit(int, "3").result()
+    assert multiprocessing.active_children() == []
+
+
 def test_a_process_is_replaced_after_its_share_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tritonkata.crew.crew.CALLS_A_MEMBER", 3)
     with open_crew(1) as crew:

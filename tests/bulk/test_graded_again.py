@@ -15,7 +15,8 @@ from class_of_files import COURSE, quick
 from tritonkata.bulk.grading import Workforce, grade_pending
 from tritonkata.bulk.one import graded
 from tritonkata.courses import load_course
-from tritonkata.crew.crew import Job, NobodyLeft
+from tritonkata.crew.crew import NobodyLeft
+from tritonkata.crew.job import Job
 from tritonkata.crew.member import Answer, Call
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.gradebook.types import Settings, Submitted

@@ -85,7 +85,7 @@ def worker(
     folder: Path, name: str, *more: str, **variables: str
 ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     words = ["dask_worker", "--scheduler-file", str(folder / "scheduler.json"), "--nthreads", "1", "--no-dashboard"]
-    words += ["--name", name, "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60", *more]
+    words += ["--name", name, "--local-directory", str(folder), "--death-timeout", "60", *more]
     return process(*words, log=folder / f"{name}.log", **variables)
 
 

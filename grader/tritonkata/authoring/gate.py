@@ -13,7 +13,8 @@ from tritonkata.authoring.matrix import Example, KataResult, Mutant, Verificatio
 from tritonkata.authoring.mutants import Mutation, mutations
 from tritonkata.authoring.problems import problems_of
 from tritonkata.courses import Course
-from tritonkata.crew.crew import Crew, Job, open_crew
+from tritonkata.crew.crew import Crew, open_crew
+from tritonkata.crew.job import Job
 from tritonkata.engine.engines import EngineName
 from tritonkata.engine.machine import gpus_for
 from tritonkata.model.course import Kata

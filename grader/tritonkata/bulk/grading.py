@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from tritonkata.bulk.one import graded, spoilt
-from tritonkata.crew.crew import Crew, Job, NobodyLeft, open_crew
+from tritonkata.crew.crew import Crew, NobodyLeft, open_crew
+from tritonkata.crew.job import Job
 from tritonkata.engine.client import GraderError
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import functools
 import logging
+import multiprocessing
 import time
 from contextlib import ExitStack
 from threading import Lock, Thread
@@ -17,7 +18,8 @@ from weakref import WeakKeyDictionary, WeakSet
 from tritonkata.bulk.one import graded
 from tritonkata.bulk.parcel import unpacked
 from tritonkata.bulk.tracing import traced
-from tritonkata.crew.crew import Crew, Job, NobodyLeft, open_crew
+from tritonkata.crew.crew import Crew, NobodyLeft, open_crew
+from tritonkata.crew.job import Job
 from tritonkata.engine.ahead import Ahead, Plans, Wanted
 from tritonkata.engine.machine import gpu_problem, gpus_for
 from tritonkata.gradebook.types import Pending, Run
@@ -97,6 +99,8 @@ def _crew(engine: str) -> Crew:
             from dask.distributed import get_worker
 
             worker = get_worker()
+            # A worker that a nanny started is a daemon, which may not start processes. A crew's end by themselves.
+            multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
             crew = _open.enter_context(open_crew(int(worker.state.nthreads), gpus=gpus_for(engine)))
             Thread(target=_watch, args=(crew, worker), name="watch", daemon=True).start()
             _crews[engine] = crew

@@ -6,24 +6,21 @@ the last calls that they answered are made again by those who have another.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import queue
 import shutil
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import ForkingPickler
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from tritonkata.boundary.leftovers import make_folder, remove_stale_folders
-from tritonkata.crew.member import Answer, Call, Place, serve
+from tritonkata.crew.job import Job
+from tritonkata.crew.member import Answer, Call, Place
+from tritonkata.crew.process import MemberProcess
 from tritonkata.engine.client import GraderError
 from tritonkata.engine.sharing import end_launchers
 
@@ -39,102 +36,9 @@ CALLS_A_MEMBER = 200
 DOUBTFUL = 16
 """How many of the last calls on a GPU are made again when it is set aside."""
 
-_END_SECONDS = 20.0
-
 
 class NobodyLeft(GraderError):
-    """Every GPU was set aside after a fault, or the system lets no process be started."""
-
-
-class Job(Generic[T]):
-    """One call in another process. A repeated call has its last answer as its result."""
-
-    def __init__(self, call: Call) -> None:
-        self.call = call
-        self.packed = ForkingPickler.dumps(call)
-        self.ends = 0
-        self._done = threading.Event()
-        self._answer = Answer()
-
-    def result(self) -> T:
-        """What it returned.
-
-        Raises:
-            GraderError: the processes that made the call ended, or no GPU is left.
-            Exception: what the function raised.
-        """
-        self._done.wait()
-        if self._answer.error is not None:
-            raise self._answer.error
-        value: T = self._answer.value
-        return value
-
-    def answer(self, answer: Answer) -> None:
-        """Note what came of it."""
-        self._answer = answer
-        self._done.set()
-
-
-class _Member:
-    """One process, started when it is first needed."""
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.job: Job[Any] | None = None
-        self.calls = 0
-        self.process: BaseProcess | None = None
-        self.connection: Connection | None = None
-
-    def start(self) -> None:
-        """Start the process, unless there is one.
-
-        Raises:
-            OSError: the system refuses.
-        """
-        if self.process is not None:
-            return
-        # Not forked: grading starts threads, and processes of its own.
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.place))
-        try:
-            with _interruptions_held():
-                process.start()
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        self.connection, self.process = ours, process
-
-    def send(self, job: Job[Any]) -> None:
-        """Have the started process make a call."""
-        assert self.connection is not None
-        self.job = job
-        self.calls += 1
-        self.connection.send_bytes(job.packed)
-
-    def dismiss(self) -> None:
-        """Let it end by itself."""
-        if self.connection is not None:
-            with suppress(OSError):
-                self.connection.send(None)
-        self.forget()
-
-    def forget(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
-        if self.process is not None:
-            self.process.join(_END_SECONDS)
-            if self.process.is_alive():
-                self.process.kill()
-                self.process.join()
-        self.process = self.connection = self.job = None
-        self.calls = 0
-
-    def terminate(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
+    """Every GPU was set aside after a fault, or no process can be started, or the crew itself failed."""
 
 
 class Crew:
@@ -144,7 +48,7 @@ class Crew:
     """
 
     def __init__(self, places: Sequence[Place]) -> None:
-        self._members = [_Member(place) for place in places]
+        self._members = [MemberProcess(place) for place in places]
         self._waiting: deque[Job[Any]] = deque()
         self._completed: queue.SimpleQueue[Job[Any]] = queue.SimpleQueue()
         self._lately: dict[int | None, deque[Job[Any]]] = {}
@@ -192,8 +96,11 @@ class Crew:
 
     def _manage(self) -> None:
         while not self._stopping:
-            self._hand_out()
-            self._listen()
+            try:
+                self._hand_out()
+                self._listen()
+            except Exception as error:  # whoever waits for an answer would wait for ever
+                self._give_up(f"handing out work failed: {type(error).__name__}: {error}")
         if self._stopping == "now":
             for member in self._members:
                 member.terminate()
@@ -209,7 +116,7 @@ class Crew:
                 while self._waiting:
                     self._finish(self._waiting.popleft(), Answer(error=NobodyLeft(self._problem)))
 
-    def _hand_to(self, member: _Member) -> None:
+    def _hand_to(self, member: MemberProcess) -> None:
         if member.calls >= CALLS_A_MEMBER:
             member.dismiss()
         try:
@@ -232,7 +139,7 @@ class Crew:
             else:
                 self._hear(busy[ready])  # type: ignore[index]
 
-    def _hear(self, member: _Member) -> None:
+    def _hear(self, member: MemberProcess) -> None:
         job = member.job
         assert job is not None
         assert member.connection is not None
@@ -251,7 +158,7 @@ class Crew:
         self._lately.setdefault(member.place.gpu, deque(maxlen=DOUBTFUL)).append(job)
         self._finish(job, answer)
 
-    def _lost(self, member: _Member, job: Job[Any]) -> None:
+    def _lost(self, member: MemberProcess, job: Job[Any]) -> None:
         """A process ended: another makes the call, unless it has cost too many."""
         member.forget()
         job.ends += 1
@@ -262,7 +169,18 @@ class Crew:
         text = "a process that grades files was ended, perhaps for want of memory; try fewer at once: --jobs 1"
         self._finish(job, Answer(error=GraderError(text)))
 
-    def _set_aside(self, member: _Member, reason: str, job: Job[Any]) -> None:
+    def _give_up(self, problem: str) -> None:
+        """Answer everything, from now on too, with the reason."""
+        self._problem = problem
+        members, self._members = self._members, []
+        for member in members:
+            job = member.job
+            member.terminate()
+            member.forget()
+            if job is not None:
+                self._finish(job, Answer(error=NobodyLeft(problem)))
+
+    def _set_aside(self, member: MemberProcess, reason: str, job: Job[Any]) -> None:
         member.dismiss()
         self._members.remove(member)
         self._problem = f"no GPU is left to grade on: {reason}"
@@ -302,14 +220,3 @@ def open_crew(jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1) -> Iterato
 def _folder() -> Path:
     remove_stale_folders()
     return make_folder()
-
-
-@contextmanager
-def _interruptions_held() -> Iterator[None]:
-    """Let a process start with Ctrl-C blocked, until it has said what it makes of it: a mask is inherited."""
-    resource_tracker.ensure_running()  # starting it would lift the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -105,7 +105,10 @@ class SharedHost:
 
     def set_aside(self, reason: str) -> None:
         """Let nobody use the GPU any more."""
-        self._aside.write_text(reason, encoding="utf-8")
+        # In one step: others look at any moment.
+        new = self._aside.with_name(f"{self._aside.name}.{os.getpid()}")
+        new.write_text(reason, encoding="utf-8")
+        new.replace(self._aside)
 
     def _examine(self, turn: Turn) -> None:
         if not self._before_fault.exists():

@@ -1,0 +1,92 @@
+"""A member of a crew as the crew sees it: a process that is started when it is first needed, and the job it has."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from tritonkata.crew.job import Job
+from tritonkata.crew.member import Place, serve
+
+_END_SECONDS = 20.0
+
+
+class MemberProcess:
+    """One process, started when it is first needed, and ended when it has answered its share of calls."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.job: Job[Any] | None = None
+        self.calls = 0
+        self.process: BaseProcess | None = None
+        self.connection: Connection | None = None
+
+    def start(self) -> None:
+        """Start the process, unless there is one.
+
+        Raises:
+            OSError: the system refuses.
+        """
+        if self.process is not None:
+            return
+        # Not forked: grading starts threads, and processes of its own.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs, self.place))
+        try:
+            with _interruptions_held():
+                process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self.connection, self.process = ours, process
+
+    def send(self, job: Job[Any]) -> None:
+        """Have the started process make a call."""
+        assert self.connection is not None
+        self.job = job
+        self.calls += 1
+        self.connection.send_bytes(job.packed)
+
+    def dismiss(self) -> None:
+        """Let it end by itself."""
+        if self.connection is not None:
+            with suppress(OSError):
+                self.connection.send(None)
+        self.forget()
+
+    def forget(self) -> None:
+        """Wait until it has ended, and kill it if it does not."""
+        if self.connection is not None:
+            self.connection.close()
+        if self.process is not None:
+            self.process.join(_END_SECONDS)
+            if self.process.is_alive():
+                self.process.kill()
+                self.process.join()
+        self.process = self.connection = self.job = None
+        self.calls = 0
+
+    def terminate(self) -> None:
+        """Have it end at once, and clean up."""
+        if self.process is not None:
+            self.process.terminate()
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Let a process start with Ctrl-C blocked, until it has said what it makes of it: a mask is inherited."""
+    resource_tracker.ensure_running()  # starting it would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
