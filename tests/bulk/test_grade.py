@@ -45,7 +45,8 @@ def submissions(once: GradedClass, tmp_path: Path) -> Path:
 
 
 def test_every_submission_has_a_line_and_a_record(once: GradedClass) -> None:
-    assert (once.done.returncode, once.done.stderr) == (0, "")
+    assert once.done.returncode == 0
+    assert once.done.stderr == "Note: 1 student has handed in nothing that can be graded (gil); --dry-run says why\n"
     found = {line["student"]: line for line in lines(once.done.stdout)}
     assert sorted(found) == EVERYONE
     assert {name: line["verdict"] for name, line in found.items()} == {
@@ -101,7 +102,11 @@ def test_a_zip_of_the_same_class_grades_nothing(kata: Kata, submissions: Path, o
             if path.is_file():
                 file.write(path, path.relative_to(submissions))
     done = kata.grade(archive, "--out", out, "--json")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    # A link is in no zip.
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["Note", "Note"]
+    assert "nothing that can be graded (gil)" in done.stderr
+    assert "not in this one (eve)" in done.stderr
     assert sorted(records(out)) == ["ann", "ben", "cem", "dan"]
 
 

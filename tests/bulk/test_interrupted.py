@@ -35,7 +35,7 @@ def test_ctrl_c_finishes_only_what_is_being_graded_and_the_same_command_goes_on(
         gate.open()
         output, errors = command.communicate(timeout=300)
     assert command.returncode == 130
-    assert errors == "Stopped: 6 are left; the same command goes on with them.\n"
+    assert errors == "Stopped: 6 are left; the same command goes on.\n"
     assert students(output) == ["s0", "s1"] == sorted(records(tmp_path / "grades"))
     assert list(kata.temporary.iterdir()) == []
     again = kata.grade(submissions, "--json")

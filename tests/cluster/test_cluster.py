@@ -296,13 +296,30 @@ def test_what_a_cluster_cannot_grade_is_told_once_and_left_to_the_next_command(k
         assert len(list(book.pending(run))) == 3
 
 
-def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_lost(kata: Kata, tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there_is_one_line_and_nothing_is_lost(
+    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tritonkata.bulk.cluster._CONNECT_SECONDS", 1.0)
     with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
         run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
         book.take_in("doubled", class_of(kata, 2), ())
+        told: list[str] = []
         with pytest.raises(ClusterProblem, match=r"127\.0\.0\.1:9: the cluster is away .* the same command"):
-            list(grade_on_cluster(book, run, kata, "tcp://127.0.0.1:9", patience_seconds=0.0))
+            list(grade_on_cluster(book, run, kata, "tcp://127.0.0.1:9", patience_seconds=2.0, tell=told.append))
         assert len(list(book.pending(run))) == 2
+    assert [line.split(" (")[0] for line in told] == ["waiting: tcp://127.0.0.1:9: the cluster is away"]
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"id": 3}', "2026 INFO Scheduler at tcp://127.0.0.1:9"])
+def test_what_can_be_no_cluster_is_told_at_once(kata: Kata, tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "scheduler.json"
+    if content is not None:
+        file.write_text(content)
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 1), ())
+        with pytest.raises(ClusterProblem, match=r"no such scheduler file|this is no scheduler file"):
+            list(grade_on_cluster(book, run, kata, str(file)))
 
 
 def test_threads_of_a_worker_share_one_crew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,10 +89,10 @@ class Class(RuleBasedStateMachine):
             del self.reports[name]
             self.earlier += 1
 
-    @precondition(lambda self: self.known)
+    @precondition(lambda self: self.present)
     @rule(data=st.data(), score=st.integers(0, 9) | st.none())
     def decide(self, data: st.DataObject, score: int | None) -> None:
-        name = data.draw(st.sampled_from(sorted(self.known)))
+        name = data.draw(st.sampled_from(sorted(self.present)))
         if score is None:
             self.decided.pop(name, None)
             self.book.override(KATA, name, None, "taken back", "T. A.")

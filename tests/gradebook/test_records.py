@@ -124,11 +124,50 @@ def test_students_of_a_group_share_one_record(book: Gradebook) -> None:
     assert [one.id for one in single.students] == ["cem"]
 
 
-def test_a_score_by_hand_for_another_of_the_group_says_under_whom_it_is_filed(book: Gradebook) -> None:
-    take_in(book, handed_in("ann+ben"))
-    with pytest.raises(GradebookProblem, match=r"ben .* filed under ann; name ann"):
-        book.override(KATA, "ben", TWELVE)
-    book.override(KATA, "ann", TWELVE)
+def scores(book: Gradebook, attempts: str = "latest") -> dict[str, float]:
+    return {one.id: record.score for record in book.records(KATA, attempts) for one in record.students}
+
+
+def test_a_score_by_hand_is_one_students_and_not_the_groups(book: Gradebook) -> None:
+    take_in(book, handed_in("ann+ben+cem"))
+    grade_all(book, run_of(book), report(3.0))
+    book.override(KATA, "ben", TWELVE)
+    assert scores(book) == {"ann": 3.0, "ben": 12.0, "cem": 3.0}
+    assert [[one.id for one in record.students] for record in book.records(KATA)] == [["ann", "cem"], ["ben"]]
+
+
+@pytest.mark.parametrize("attempts", ["latest", "best"])
+def test_a_score_by_hand_stays_with_its_student_whoever_they_hand_in_with(book: Gradebook, attempts: str) -> None:
+    take_in(book, handed_in("ann+ben", file="one.py"))
+    grade_all(book, run_of(book), report(2.0))
+    book.override(KATA, "ben", TWELVE)
+    for submitted in (
+        [handed_in("ben+ann", file="one.py")],
+        [handed_in("ann", b"x = 2\n", file="two.py"), handed_in("ben", file="one.py")],
+        [handed_in("ben", b"x = 4\n", file="three.py", attempt=2), handed_in("ann+ben", file="one.py")],
+    ):
+        take_in(book, *submitted)
+        grade_all(book, run_of(book), report(2.0))
+        assert scores(book, attempts) == {"ann": 2.0, "ben": 12.0}
+
+
+def test_a_score_by_hand_needs_a_submission_in_the_last_download(book: Gradebook) -> None:
+    """What is kept of an earlier one does not count, so neither would the decision."""
+    take_in(book, handed_in("ann"), handed_in("ben"))
+    take_in(book, handed_in("ben"))
+    with pytest.raises(GradebookProblem, match="ann has no submission to doubled in the last download"):
+        book.override(KATA, "ann", TWELVE)
+    assert (book.students(KATA), book.students(KATA, present=False)) == ({"ben"}, {"ann"})
+
+
+def test_what_has_no_report_is_counted(book: Gradebook) -> None:
+    take_in(book, handed_in("ann"), handed_in("ben"), handed_in("cem"))
+    assert book.ungraded(KATA) == 3
+    run = run_of(book)
+    book.put_report(next(book.pending(run)).id, run, report(1.0))
+    assert book.ungraded(KATA) == 2
+    take_in(book, handed_in("ann"))
+    assert book.ungraded(KATA) == 0
 
 
 def test_the_best_attempt_is_chosen_and_the_first_of_equals(book: Gradebook) -> None:

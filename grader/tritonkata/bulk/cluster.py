@@ -6,6 +6,8 @@ away are given out again once it is back.
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,12 +56,13 @@ def grade_on_cluster(
         tell: takes a line about what is waited for.
 
     Raises:
-        ClusterProblem: dask is not installed, or the cluster does not come (back) in time.
+        ClusterProblem: dask is not installed, there can be no such cluster, or it does not come (back) in time.
     """
     parcel = packed(kata)
     apart = run.settings.engine == "gpu" if apart is None else apart
     seen = time.monotonic()
     done: set[int] = set()
+    told = False
 
     def waiting() -> Iterator[Pending]:
         # What the grader failed on is pending again, and left to the next command.
@@ -73,12 +76,14 @@ def grade_on_cluster(
                     seen = time.monotonic()
                     done.add(outcome.submission.id)
                     yield outcome
+                told = False
         except _away() as error:
+            away = f"{address}: the cluster is away ({type(error).__name__}: {error}); start its scheduler"
             if time.monotonic() - seen > patience_seconds:
-                raise ClusterProblem(
-                    f"{address}: the cluster is away ({type(error).__name__}: {error}); start its scheduler again, and "
-                    "give the same command: what is graded is kept"
-                ) from error
+                raise ClusterProblem(f"{away} again, and give the same command: what is graded is kept") from error
+            if not told:
+                tell(f"waiting: {away}")
+                told = True
             time.sleep(_PAUSE_SECONDS)
         if stopping():
             return
@@ -91,8 +96,26 @@ def _client(address: str) -> Any:
         raise ClusterProblem(
             "dask.distributed is not installed: python -m pip install 'tritonkata[cluster]'"
         ) from error
-    where: dict[str, Any] = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
-    return Client(**where, timeout=_CONNECT_SECONDS)  # type: ignore[no-untyped-call]
+    return Client(**_where(address), timeout=_CONNECT_SECONDS)  # type: ignore[no-untyped-call]
+
+
+def _where(address: str) -> dict[str, Any]:
+    """The address as what dask takes.
+
+    Raises:
+        ClusterProblem: it is neither an address nor a scheduler file.
+    """
+    if not Path(address).is_file():
+        if re.search(r":\d+/?$", address) is None:
+            raise ClusterProblem(f"{address}: there is no such scheduler file, and an address is like tcp://host:8786")
+        return {"address": address}
+    try:
+        known = json.loads(Path(address).read_text(encoding="utf-8"))["address"]
+    except (OSError, ValueError, KeyError, TypeError):
+        known = None
+    if not isinstance(known, str):
+        raise ClusterProblem(f"{address}: this is no scheduler file; `dask scheduler --scheduler-file FILE` writes one")
+    return {"scheduler_file": address}
 
 
 def _away() -> tuple[type[BaseException], ...]:

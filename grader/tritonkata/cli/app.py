@@ -26,7 +26,7 @@ _COMMANDS = {
     "new": "tritonkata.cli.new:new",
     "grade": "tritonkata.cli.grade:grade",
     "regrade": "tritonkata.cli.regrade:regrade",
-    "override": "tritonkata.cli.regrade:override",
+    "override": "tritonkata.cli.override:override",
     "report": "tritonkata.cli.report:report",
     "similar": "tritonkata.cli.similar:similar",
     "export": "tritonkata.cli.export:export",
@@ -94,6 +94,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(f"Error: {error}", err=True)
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
+        ending.finish()
         click.echo(ending.words(), err=True)
         return ending.exit_code()
     except streams.OutputLost as error:

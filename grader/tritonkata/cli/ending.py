@@ -17,6 +17,12 @@ def listen() -> None:
             signal.signal(number, _interrupt)
 
 
+def finish() -> None:
+    """Let nothing interrupt what is left: one line, and the end of what was started."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def raise_if_ended() -> None:
     """Interrupt now, if the interruption was caught by code that ran in between.
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
-from tritonkata.cli.records import attempts_of, kata_of, opened
-from tritonkata.cli.regrade import KATA, OUT
+from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 from tritonkata.exports import formats
 
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ def export(
     """
     from tritonkata.exports.words import ExportProblem
 
+    if sheet is not None and form not in formats.SHEETS:
+        raise Problem(f"--into: only {' and '.join(formats.SHEETS)} have a sheet to fill in; leave it out")
     with opened(out) as book:
         kata = kata_of(book, slug)
         records = _chosen(book, kata, student)
@@ -52,6 +53,8 @@ def export(
             raise Problem(
                 f"{error.filename or target}: cannot be written: {error.strerror}; choose another --to"
             ) from error
+        if student is None:
+            tell_of_ungraded(book, kata)
     for warning in warnings:
         click.echo(f"Note: {warning}", err=True)
 
@@ -78,18 +81,22 @@ def feedback(ctx: click.Context, out: Path, slug: str | None, target: Path | Non
             )
         except OSError as error:
             raise Problem(f"{folder}: cannot be written: {error.strerror}; choose another --to") from error
+        if student is None:
+            tell_of_ungraded(book, kata)
     click.echo(f"{len(written)} pages in {folder}")
     ctx.exit(EXIT_PASSED)
 
 
 def _chosen(book: Gradebook, kata: Kata, student: str | None) -> list[Record]:
-    """The records that count, of everyone or of one."""
+    """The records that count, of everyone or of one, who is alone in theirs then."""
+    from msgspec.structs import replace
+
     records = list(book.records(kata.slug, attempts_of(book, kata)))
     if student is None:
         if not records:
             raise Problem(f"{book.path}: nothing of {kata.slug} is graded yet; use `kata grade`")
         return records
-    chosen = [record for record in records if student in {one.id for one in record.students}]
+    chosen = [replace(record, students=(one,)) for record in records for one in record.students if one.id == student]
     if not chosen:
         raise Problem(f"{book.path}: {student} has no graded submission to {kata.slug}; `kata report` lists who has")
     return chosen

@@ -10,20 +10,21 @@ import click
 
 from tritonkata.cli import grading
 from tritonkata.cli.common import FileType, KataType, Problem
+from tritonkata.cli.records import OUT, some
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
+    from tritonkata.gradebook.store import Gradebook
     from tritonkata.gradebook.types import Submitted
     from tritonkata.intake import Attempt, Download, Intake
 
 LAYOUTS = ("plain", "canvas", "moodle", "gradescope", "nbgrader", "github")
-DEFAULT_FOLDER = Path("grades")
 
 
 @click.command(epilog="Example: kata grade submissions.zip --kata safe_softmax --out grades")
 @click.argument("submissions", type=FileType())
 @click.option("--kata", metavar="SLUG", type=KataType(), required=True, help="Which kata the submissions are for.")
-@click.option("--out", metavar="DIR", type=FileType(), default=DEFAULT_FOLDER, show_default=True, help="The gradebook.")
+@OUT
 @click.option("--engine", type=click.Choice(["auto", "gpu", "interpreter"]), default="auto", show_default=True)
 @click.option(
     "--target", type=click.Choice(["sm_80", "sm_90", "sm_100", "gfx942"]), help="What to compile for as well."
@@ -73,12 +74,16 @@ def grade(
         with open_download(submissions) as download:
             expected = read_roster(roster) if roster is not None else ()
             found = take_in(download, kata.slug, layout=layout, which=attempt, roster=expected)
-            if dry_run or not (quiet or lines):
+            if lines and dry_run:
+                _print_lines(found)
+            elif dry_run or not (quiet or lines):
                 _show(found)
             if dry_run:
                 return
             if not found.attempts:
                 raise Problem(f"{submissions}: holds no submission to {kata.slug}; look at it with --dry-run")
+            if quiet or lines:
+                _tell_of_left_out(found)
             # On a cluster each worker looks for its own.
             sandbox = not no_sandbox if cluster else grading.refuse_without_sandbox(allowed=no_sandbox)
             chosen = grading.cluster_engine(engine) if cluster else grading.resolved_engine(engine)
@@ -88,6 +93,7 @@ def grade(
             with open_gradebook(out, create=True, grading=True) as book:
                 run = book.run(kata.slug, settings, seed, attempt)
                 book.take_in(kata.slug, _submitted(download, found), _left_out(found))
+                _tell_of_missing(book, kata)
                 force = cluster or grading.workforce(chosen, jobs)
                 code = grading.grade_all(book, run, kata, force, quiet=quiet, lines=lines)
     except (IntakeProblem, GradebookProblem, ClusterProblem) as error:
@@ -101,6 +107,40 @@ def _show(found: Intake) -> None:
     from tritonkata.intake import print_intake
 
     print_intake(found, Console(highlight=False))
+
+
+def _print_lines(found: Intake) -> None:
+    """A JSON line for each attempt, and for what was left out and why."""
+    import msgspec
+
+    for one in found.attempts:
+        students = [student.id for student in one.students]
+        line = {"students": students, "file": one.path, "submitted_at": one.submitted_at, "late": one.late}
+        click.echo(msgspec.json.encode({**line, "attempt": one.attempt}))
+    for left in found.left_out:
+        students = [] if left.student is None else [left.student.id]
+        click.echo(msgspec.json.encode({"students": students, "file": left.path, "left_out": left.reason}))
+
+
+def _tell_of_left_out(found: Intake) -> None:
+    """Say who has nothing that is graded: without the table nobody would know."""
+    have = {student.id for one in found.attempts for student in one.students}
+    lack = sorted({left.student.id for left in found.left_out if left.student is not None} - have)
+    if lack:
+        who = "1 student has" if len(lack) == 1 else f"{len(lack)} students have"
+        click.echo(f"Note: {who} handed in nothing that can be graded ({some(lack)}); --dry-run says why", err=True)
+
+
+def _tell_of_missing(book: Gradebook, kata: Kata) -> None:
+    """Say who was in earlier downloads: nobody is to be dropped unnoticed by a download of a part of the class."""
+    missing = sorted(book.students(kata.slug, present=False))
+    if missing:
+        who = "1 student" if len(missing) == 1 else f"{len(missing)} students"
+        click.echo(
+            f"Note: {who} of earlier downloads not in this one ({some(missing)}): their grades are kept, and left out "
+            "of reports and exports; grade the parts of a class with an --out of their own, or all in one download",
+            err=True,
+        )
 
 
 def _submitted(download: Download, found: Intake) -> Iterator[Submitted]:

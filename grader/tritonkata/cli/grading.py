@@ -76,10 +76,12 @@ def grade_all(
     quiet: bool,
     lines: bool,
     stale: bool = True,
+    again: str = "the same command",
 ) -> int:
     """Grade what is pending, show how it goes, and sum it up; the exit code.
 
-    Without `stale`, reports of other runs stay. `force` is this machine's, or the address of a cluster. Ctrl-C once:
+    Without `stale`, reports of other runs stay. `force` is this machine's, or the address of a cluster. `again` is what
+    goes on where this was stopped. Ctrl-C once:
     what is being graded is finished. Twice: it is dropped, and graded by the next run.
     """
     from tritonkata.bulk.cluster import grade_on_cluster
@@ -93,16 +95,18 @@ def grade_all(
             if isinstance(force, str)
             else grade_pending(book, run, kata, force, stale=stale, stopping=stopping)
         )
+        done: set[int] = set()
         for outcome in outcomes:
+            done.add(outcome.submission.id)
             advance(outcome)
             if lines:
                 _print_line(outcome)
         stopped = stopping()
     if not lines:
-        _sum_up(book, run, kata, already, pending, quiet=quiet)
+        _sum_up(book, run, kata, already, len(done), quiet=quiet)
     left = sum(1 for _ in book.pending(run, stale=stale))
     if stopped and left:
-        click.echo(f"Stopped: {left} are left; the same command goes on with them.", err=True)
+        click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
         return 128 + signal.SIGINT
     return EXIT_GRADER if left else EXIT_PASSED
 
@@ -149,7 +153,7 @@ def _print_line(outcome: Outcome) -> None:
     click.echo(msgspec.json.encode(line))
 
 
-def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, pending: int, *, quiet: bool) -> None:
+def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, quiet: bool) -> None:
     verdicts: Counter[str] = Counter()
     mistakes: Counter[str] = Counter()
     scores: list[float] = []
@@ -164,7 +168,7 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, pending: int, *
     click.echo(f"{kata.slug}: {', '.join(told) or 'nothing is graded yet'}.")
     if already:
         before = f"{already} {'was' if already == 1 else 'were'} graded before and not changed since"
-        click.echo(f"{before}; {pending} {'was' if pending == 1 else 'were'} graded now.")
+        click.echo(f"{before}; {now} {'was' if now == 1 else 'were'} graded now.")
     if scores:
         click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")
     if mistakes:

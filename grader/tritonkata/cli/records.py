@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonkata.cli.common import Problem, course_of
+import click
+
+from tritonkata.cli.common import FileType, Problem, course_of
+from tritonkata.feedback.clean import clean
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
+
+OUT = click.option(
+    "--out", metavar="DIR", type=FileType(), default=Path("grades"), show_default=True, help="The gradebook."
+)
+_NAMES_SHOWN = 5
+KATA = click.option("--kata", "slug", metavar="SLUG", help="Which kata, where the gradebook has several.")
 
 
 @contextmanager
@@ -50,3 +59,30 @@ def attempts_of(book: Gradebook, kata: Kata) -> str:
     """Which attempts count, as the last run was told."""
     last = book.last_run(kata.slug)
     return "latest" if last is None else last.attempts
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of these names, in characters that can be shown."""
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return clean(", ".join(names[:_NAMES_SHOWN])) + more
+
+
+def refuse_unknown(book: Gradebook, kata: Kata, students: Iterable[str]) -> None:
+    """Refuse names of nobody.
+
+    Raises:
+        Problem: some have no submission in the last download.
+    """
+    unknown = sorted(set(students) - book.students(kata.slug))
+    if unknown:
+        have = "has" if len(unknown) == 1 else "have"
+        what = f"{some(unknown)} {have} no submission to {kata.slug} in the last download"
+        raise Problem(f"{book.path}: {what}; `kata report` lists who has")
+
+
+def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
+    """Say on standard error if not everything is graded: what is written then is not the whole class."""
+    if left := book.ungraded(kata.slug):
+        of = book.count(kata.slug)
+        go_on = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --ungraded` grades the rest"
+        click.echo(f"Note: {left} of {of} submissions are not graded yet, and not in this; {go_on}", err=True)

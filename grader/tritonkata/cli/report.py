@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import FileType, Problem, shown
-from tritonkata.cli.records import attempts_of, kata_of, opened
-from tritonkata.cli.regrade import KATA, OUT
+from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
@@ -40,6 +39,7 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
         people = _people(book, kata, attempts, anonymous=anonymous)
         gathered = gather(book.records(kata.slug, attempts), kata, people)
         left_out = [Left(*people.left_out(*one)) for one in book.left_out(kata.slug)]
+        tell_of_ungraded(book, kata)
     if not gathered.parts:
         raise Problem(f"{book.path}: nothing of {kata.slug} was graded yet; begin with `kata grade`")
     try:

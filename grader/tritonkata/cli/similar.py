@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import Problem, shown
-from tritonkata.cli.records import attempts_of, kata_of, opened
-from tritonkata.cli.regrade import KATA, OUT
+from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook

@@ -5,3 +5,6 @@ CLASS = ("junit", "canvas", "moodle", "csv", "csv-checks", "jsonl")
 
 STUDENT = ("gradescope", "classroom50", "prairielearn")
 """Written as one JSON file for each student."""
+
+SHEETS = ("canvas", "moodle")
+"""Can fill in a sheet that the platform gave."""

@@ -168,7 +168,10 @@ class Gradebook:
         return len(chosen)
 
     def override(self, kata: str, student: str, override: Override | None, reason: str = "", author: str = "") -> None:
-        """Set a score by hand, or take it back (None). Every decision stays on record."""
+        """Set a student's score by hand, or take it back (None). Every decision stays on record.
+
+        It is the student's, whatever they hand in later and with whom; others of a group keep theirs.
+        """
         values = (
             (None, reason, author, now())
             if override is None
@@ -179,16 +182,50 @@ class Gradebook:
                 override.at,
             )
         )
+        if student not in self.students(kata):
+            what = f"{student} has no submission to {kata} in the last download; `kata report` lists who has"
+            raise GradebookProblem(f"{self.path}: {what}")
         with problems(self.path), self._connection as connection:
-            self._refuse_unfiled(connection, kata, student)
             sql = "INSERT INTO override (kata, student, score, reason, author, at) VALUES (?, ?, ?, ?, ?, ?)"
             connection.execute(sql, (kata, student, *values))
 
+    def students(self, kata: str, *, present: bool = True) -> set[str]:
+        """Ids of who handed in, in the last download or else in earlier ones alone."""
+        with problems(self.path):
+            rows = self._connection.execute("SELECT students, present FROM submission WHERE kata = ?", (kata,))
+            found: dict[bool, set[str]] = {False: set(), True: set()}
+            for students, is_present in rows:
+                found[bool(is_present)].update(
+                    one.id for one in msgspec.json.decode(students, type=tuple[Student, ...])
+                )
+        return found[True] if present else found[False] - found[True]
+
+    def groups(self, kata: str) -> list[set[str]]:
+        """Ids of the students of each submission of the last download that several handed in together."""
+        with problems(self.path):
+            rows = self._connection.execute("SELECT students FROM submission WHERE kata = ? AND present = 1", (kata,))
+            found = [{one.id for one in msgspec.json.decode(row[0], type=tuple[Student, ...])} for row in rows]
+        return [students for students in found if len(students) > 1]
+
+    def ungraded(self, kata: str) -> int:
+        """Submissions of the last download that have no report."""
+        sql = (
+            "SELECT count(*) FROM submission LEFT JOIN report ON report.submission = submission.id"
+            " WHERE kata = ? AND present = 1 AND report.run IS NULL"
+        )
+        with problems(self.path):
+            return int(self._connection.execute(sql, (kata,)).fetchone()[0])
+
     def records(self, kata: str, attempts: str = "latest") -> Iterator[Record]:
-        """Records of the last download, by student; with `best`, the best of each student's alone."""
-        if attempts != "best":
-            yield from (record for _, record in self._records(kata))
-            return
+        """Records of the last download, by student; with `best`, the best of each student's alone.
+
+        A member of a group whose score was set by hand has a record apart.
+        """
+        overrides = self._overrides(kata)
+        for record in self._best(kata) if attempts == "best" else (record for _, record in self._records(kata)):
+            yield from _by_override(record, overrides)
+
+    def _best(self, kata: str) -> Iterator[Record]:
         best: dict[str, tuple[float, int]] = {}
         for number, record in self._records(kata):
             for student in record.students:
@@ -219,32 +256,20 @@ class Gradebook:
         """Let go of the file."""
         self._connection.close()
 
-    def _refuse_unfiled(self, connection: sqlite3.Connection, kata: str, student: str) -> None:
-        """Refuse who has no submission, or has it in the name of another of the group."""
-        rows = connection.execute("SELECT student, students FROM submission WHERE kata = ?", (kata,)).fetchall()
-        if any(first == student for first, _ in rows):
-            return
-        for first, students in rows:
-            if any(one.id == student for one in msgspec.json.decode(students, type=tuple[Student, ...])):
-                what = f"{student} handed in with a group whose grade is filed under {first}; name {first}"
-                raise GradebookProblem(f"{self.path}: {what}")
-        raise GradebookProblem(f"{self.path}: {student} has no submission to {kata}; `kata report` lists who has")
-
     def _records(self, kata: str) -> Iterator[tuple[int, Record]]:
         sql = (
-            "SELECT submission.id, students, file, report, graded_at, submitted_at, late, attempt, student"
+            "SELECT submission.id, students, file, report, graded_at, submitted_at, late, attempt"
             " FROM submission JOIN report ON report.submission = submission.id"
             " WHERE kata = ? AND present = 1 ORDER BY student, attempt, file"
         )
         with problems(self.path):
-            overrides = self._overrides(kata)
             for row in self._connection.execute(sql, (kata,)):
-                yield row[0], _record(row, overrides.get(row[8]))
+                yield row[0], _record(row)
 
     def _overrides(self, kata: str) -> dict[str, Override]:
-        rows = self._connection.execute(
-            "SELECT student, score, reason, author, at FROM override WHERE kata = ? ORDER BY id", (kata,)
-        )
+        sql = "SELECT student, score, reason, author, at FROM override WHERE kata = ? ORDER BY id"
+        with problems(self.path):
+            rows = self._connection.execute(sql, (kata,)).fetchall()
         found: dict[str, Override] = {}
         for student, score, reason, author, at in rows:
             if score is None:
@@ -254,7 +279,16 @@ class Gradebook:
         return found
 
 
-def _record(row: tuple[Any, ...], override: Override | None) -> Record:
+def _by_override(record: Record, overrides: dict[str, Override]) -> Iterator[Record]:
+    others = tuple(one for one in record.students if one.id not in overrides)
+    if others:
+        yield msgspec.structs.replace(record, students=others)
+    for one in record.students:
+        if one.id in overrides:
+            yield msgspec.structs.replace(record, students=(one,), override=overrides[one.id])
+
+
+def _record(row: tuple[Any, ...]) -> Record:
     return Record(
         students=msgspec.json.decode(row[1], type=tuple[Student, ...]),
         file=row[2],
@@ -263,7 +297,6 @@ def _record(row: tuple[Any, ...], override: Override | None) -> Record:
         submitted_at=row[5],
         late=None if row[6] is None else bool(row[6]),
         attempt=row[7],
-        override=override,
     )
 
 

@@ -1,0 +1,145 @@
+"""What an instructor is told so that nobody is missed: who is not graded, not in this download, or not named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from class_of_files import Kata, quick, records, students, write_class
+
+from tritonkata.model.record import Record
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a class and its gradebook, graded once for all tests of this module."""
+    folder = tmp_path_factory.mktemp("graded")
+    sources = {name: quick(number) for number, name in enumerate(("ann", "ben", "cem"))}
+    assert Kata(folder).grade(write_class(folder / "class", sources)).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def graded(once: Path, kata: Kata, tmp_path: Path) -> Kata:
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
+    return kata
+
+
+@pytest.fixture
+def stopped(graded: Kata, tmp_path: Path) -> Kata:
+    """As if the run had been stopped before the last two."""
+    connection = sqlite3.connect(tmp_path / "grades/gradebook.sqlite")
+    connection.execute("DELETE FROM report WHERE submission > 1")
+    connection.commit()
+    connection.close()
+    return graded
+
+
+@pytest.mark.parametrize(
+    "words", [("export", "--format", "csv"), ("export", "--format", "jsonl"), ("report",), ("feedback",)]
+)
+def test_what_is_written_of_an_unfinished_gradebook_says_so(stopped: Kata, words: tuple[str, ...]) -> None:
+    done = stopped(*words)
+    assert done.returncode == 0
+    assert "2 of 3 submissions are not graded yet" in done.stderr
+    assert "kata regrade --out grades --kata doubled --ungraded" in done.stderr
+
+
+def test_the_rest_alone_can_be_graded(stopped: Kata, tmp_path: Path) -> None:
+    done = stopped("regrade", "--ungraded", "--json")
+    assert (done.returncode, students(done.stdout)) == (0, ["ben", "cem"])
+    assert stopped("export", "--format", "csv").stderr == ""
+    assert len(records(tmp_path / "grades")) == 3
+
+
+def test_who_is_not_in_the_next_download_is_told(graded: Kata, tmp_path: Path) -> None:
+    part = write_class(tmp_path / "part", {"dia": quick(9)})
+    for words in ((), ("--quiet",), ("--json",)):
+        done = graded.grade(part, *words)
+        assert done.returncode == 0
+        assert "3 students of earlier downloads not in this one (ann, ben, cem)" in done.stderr
+    everyone = write_class(tmp_path / "class", {"dia": quick(9)})
+    assert "earlier downloads" not in graded.grade(everyone).stderr
+
+
+@pytest.mark.parametrize("words", [("--quiet",), ("--json",)])
+def test_who_has_nothing_to_grade_is_told_without_the_table(kata: Kata, tmp_path: Path, words: tuple[str, ...]) -> None:
+    folder = write_class(tmp_path / "class", {"ann": quick(1)})
+    for name in ("ben", "cem"):
+        (folder / name).mkdir()
+    done = kata.grade(folder, *words)
+    assert done.returncode == 0
+    assert "2 students have handed in nothing that can be graded (ben, cem)" in done.stderr
+
+
+def test_a_dry_run_can_be_read_by_a_program(kata: Kata, tmp_path: Path) -> None:
+    folder = write_class(tmp_path / "class", {"ann": quick(1)})
+    (folder / "ben").mkdir()
+    done = kata.grade(folder, "--dry-run", "--json")
+    ann, ben = map(json.loads, done.stdout.splitlines())
+    assert (ann["students"], ann["file"], ann["attempt"]) == (["ann"], "ann/doubled.py", 1)
+    assert (ben["students"], ben["left_out"]) == (
+        ["ben"],
+        "has no Python file: ben is an empty folder; hand in doubled.py",
+    )
+    assert not (tmp_path / "grades").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("regrade", "--student", "ann", "--student", "zoe"),
+        ("override", "ann", "zoe", "--score", "1", "--reason", "x", "--author", "y"),
+    ],
+)
+def test_names_of_nobody_are_refused_and_nothing_is_done(graded: Kata, tmp_path: Path, words: tuple[str, ...]) -> None:
+    before = records(tmp_path / "grades")
+    done = graded(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "zoe has no submission to doubled in the last download" in done.stderr
+    assert records(tmp_path / "grades") == before
+
+
+@pytest.mark.parametrize(
+    "more", [("--all", "--student", "ann"), ("--all", "--ungraded"), ("--ungraded", "--verdict", "fail")]
+)
+def test_those_to_grade_again_are_said_in_one_way(graded: Kata, more: tuple[str, ...]) -> None:
+    done = graded("regrade", *more)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("words", [("--reason", "  ", "--author", "T. A."), ("--reason", "copied", "--author", "")])
+def test_a_decision_without_a_reason_or_an_author_is_refused(graded: Kata, words: tuple[str, ...]) -> None:
+    done = graded("override", "ann", "--score", "1", *words)
+    assert done.returncode == 2
+    assert "is empty" in done.stderr
+
+
+def test_a_score_that_no_submission_can_get_is_noted(graded: Kata) -> None:
+    done = graded("override", "ann", "--score", "150", "--reason", "typed wrongly", "--author", "T. A.")
+    assert done.returncode == 0
+    assert "150 is not between 0 and the" in done.stderr
+
+
+def test_several_can_be_decided_at_once(graded: Kata, tmp_path: Path) -> None:
+    done = graded("override", "ann", "cem", "--score", "2", "--reason", "together", "--author", "T. A.")
+    assert "ann, cem, Doubled: 2 counts from now on." in done.stdout
+
+    def decided(record: Record) -> bool:
+        return record.override is not None
+
+    assert {name: decided(one) for name, one in records(tmp_path / "grades").items()} == {
+        "ann": True,
+        "ben": False,
+        "cem": True,
+    }
+
+
+def test_a_sheet_is_filled_in_by_formats_that_have_one(graded: Kata, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text("Student,ID\n")
+    done = graded("export", "--format", "csv", "--into", "sheet.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "canvas and moodle" in done.stderr
