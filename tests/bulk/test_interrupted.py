@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,8 @@ def test_ctrl_c_leaves_the_workers_of_what_is_being_graded_alone(kata: Kata, tmp
 
 
 @pytest.mark.slow
-def test_ctrl_c_twice_drops_what_is_being_graded(kata: Kata, tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [0, 3])
+def test_ctrl_c_twice_drops_what_is_being_graded(kata: Kata, tmp_path: Path, more: int) -> None:
     gate = Gate(tmp_path)
     kata.course = gate.course
     submissions = write_class(tmp_path / "class", {f"s{number}": quick(number) for number in range(4)})
@@ -70,6 +72,9 @@ def test_ctrl_c_twice_drops_what_is_being_graded(kata: Kata, tmp_path: Path) -> 
         assert command.stderr.readline() == "\n"
         assert "press Ctrl-C again" in command.stderr.readline()
         os.killpg(command.pid, signal.SIGINT)
+        for _ in range(more):
+            time.sleep(0.05)
+            os.killpg(command.pid, signal.SIGINT)
         output, errors = command.communicate(timeout=120)
     assert (command.returncode, output, errors.strip()) == (130, "", "Interrupted.")
     wait_for(lambda: not any(map(command_line, started)))

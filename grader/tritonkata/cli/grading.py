@@ -122,6 +122,8 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal module's signature
         asked.append(number)
         if len(asked) > 1:
+            # A third must not stop what ends the processes.
+            signal.signal(number, signal.SIG_IGN)
             raise KeyboardInterrupt
         # Past Python's buffer: a second signal while it is written out would leave the words there, to come twice.
         with suppress(OSError, ValueError):
@@ -131,7 +133,8 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: bool(asked)
     finally:
-        signal.signal(signal.SIGINT, before)
+        if len(asked) < 2:
+            signal.signal(signal.SIGINT, before)
 
 
 def _print_line(outcome: Outcome) -> None:
