@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from class_of_files import Kata, quick, records, students, write_class
 
+from tritonkata.boundary.sandbox import find_bubblewrap
 from tritonkata.model.record import Record
 
 
@@ -143,3 +146,31 @@ def test_a_sheet_is_filled_in_by_formats_that_have_one(graded: Kata, tmp_path: P
     done = graded("export", "--format", "csv", "--into", "sheet.csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "canvas and moodle" in done.stderr
+
+
+def on_read_only_storage(kata: Kata, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command, where the folder is mounted so that nobody can write to it."""
+    command = [find_bubblewrap(), "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder), "--"]
+    command += [sys.executable, "-m", "tritonkata", "--course", str(kata.course), *words]
+    return subprocess.run(command, cwd=kata.folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", [("export", "--format", "csv"), ("report", "--to", "page.html"), ("similar",)])
+def test_a_gradebook_on_read_only_storage_can_be_read(graded: Kata, tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = on_read_only_storage(graded, tmp_path / "grades", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == graded(*words).stdout
+
+
+def test_a_gradebook_on_read_only_storage_cannot_be_graded_into(graded: Kata, tmp_path: Path) -> None:
+    done = on_read_only_storage(graded, tmp_path / "grades", "regrade", "--all")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Read-only file system" in done.stderr
+    assert len(records(tmp_path / "grades")) == 3
+
+
+def test_what_was_left_open_on_read_only_storage_is_not_read_in_half(graded: Kata, tmp_path: Path) -> None:
+    (tmp_path / "grades/gradebook.sqlite-wal").write_bytes(b"reports that are not in the file yet")
+    done = on_read_only_storage(graded, tmp_path / "grades", "export", "--format", "csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "was left open; copy the folder" in done.stderr

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from tritonkata.gradebook.problems import problems
-from tritonkata.gradebook.schema import APPLICATION_ID, NewerSchema, migrate
+from tritonkata.gradebook.schema import APPLICATION_ID, NewerSchema, is_current, migrate
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import GradebookProblem
 
@@ -52,14 +52,18 @@ def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_LOCKED_SECONDS)
+    can_write = os.access(path.parent, os.W_OK)
+    connection = sqlite3.connect(path, timeout=_LOCKED_SECONDS) if can_write else _to_read(path)
     try:
         if _is_foreign(connection):
             raise GradebookProblem(f"{path}: is a database of another program; choose another folder with --out")
-        _write_ahead(connection)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        migrate(connection)
+        if can_write:
+            _write_ahead(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            migrate(connection)
+        elif not is_current(connection):
+            raise GradebookProblem(f"{path}: comes from an earlier release; copy the folder to where it can be written")
     except NewerSchema as error:
         connection.close()
         raise GradebookProblem(f"{path}: comes from a newer release ({error}); update tritonkata") from error
@@ -67,6 +71,14 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _to_read(path: Path) -> sqlite3.Connection:
+    """Open it where nothing can be written beside it, as a write-ahead log would have to be."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise GradebookProblem(f"{path}: was left open; copy the folder to where it can be written")
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def _is_foreign(connection: sqlite3.Connection) -> bool:

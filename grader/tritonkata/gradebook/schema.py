@@ -80,13 +80,22 @@ class NewerSchema(Exception):
     """The file was written by a later release."""
 
 
+def is_current(connection: sqlite3.Connection) -> bool:
+    """Whether the file has the current version.
+
+    Raises:
+        NewerSchema: it is beyond that already.
+    """
+    return _version(connection) == len(MIGRATIONS)
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file to the current version, in one transaction.
 
     Raises:
         NewerSchema: it is beyond that already.
     """
-    if _version(connection) == len(MIGRATIONS):
+    if is_current(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
