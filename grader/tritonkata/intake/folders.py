@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tritonkata.intake.members import SEPARATOR, ContainerProblem, Entry, MemberProblem, pieces
+from tritonkata.intake.members import EMPTY, SEPARATOR, ContainerProblem, Entry, MemberProblem, pieces
 from tritonkata.intake.names import MAX_DEPTH, is_noise
 
 _KINDS = (
@@ -19,7 +19,6 @@ _KINDS = (
     (stat.S_ISBLK, "is a device"),
 )
 REPOSITORY = ".git"
-EMPTY = "is an empty folder"
 
 
 class Folder:

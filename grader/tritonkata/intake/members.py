@@ -8,7 +8,9 @@ from typing import IO, Any, Protocol
 import msgspec
 
 SEPARATOR = "/"
+EMPTY = "is an empty folder"
 _PIECE = 1 << 16
+_MOST_FOLDERS = 100_000
 
 
 class MemberProblem(Exception):
@@ -35,11 +37,36 @@ class Entry(msgspec.Struct, frozen=True):
     key: Any = None
 
 
+class Folders:
+    """The folders that an archive names, to find those that hold nothing: a student who handed in nothing."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, None] = {}
+        self._hold_something: set[str] = set()
+
+    def saw(self, name: str, *, is_folder: bool) -> None:
+        """Note one name of the archive.
+
+        Raises:
+            ContainerProblem: there are more than anybody packs.
+        """
+        name = name.rstrip(SEPARATOR)
+        if is_folder and name.strip("./"):  # the top itself is nobody's
+            self._named[name] = None
+        if len(self._named) > _MOST_FOLDERS:
+            raise ContainerProblem(f"holds more than {_MOST_FOLDERS} folders")
+        self._hold_something.add(name.rpartition(SEPARATOR)[0])
+
+    def empty(self) -> Iterator[Entry]:
+        """Those without anything below them, in the order of the archive."""
+        return (Entry(name, 0, EMPTY) for name in self._named if name not in self._hold_something)
+
+
 class Container(Protocol):
     """A folder, a zip or a tar: it lists its files and opens one at a time."""
 
     def entries(self) -> Iterator[Entry]:
-        """Everything but folders.
+        """Everything but folders that hold something.
 
         Raises:
             ContainerProblem: the list ends early; what came before holds.

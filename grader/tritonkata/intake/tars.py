@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-from tritonkata.intake.members import ContainerProblem, Entry, MemberProblem, pieces
+from tritonkata.intake.members import ContainerProblem, Entry, Folders, MemberProblem, pieces
 
 MAX_RATIO = 200
 _RATIO_COUNTS_FROM = 16 << 20
@@ -73,21 +73,23 @@ class Tar:
         self._stream.seek(0)
 
     def entries(self) -> Iterator[Entry]:
-        """Everything but folders, in the order of the archive.
+        """Everything but folders that hold something, in the order of the archive; empty ones come last.
 
         Raises:
             ContainerProblem: it is damaged further on.
         """
-        end = -1
+        end, folders = -1, Folders()
         while (info := self._next()) is not None:
             # A negative size would lead back to a member that was read before, for ever.
             if info.size < 0 or self._tar.offset <= end:
                 raise ContainerProblem("is damaged: a member has an impossible size")
             end = self._tar.offset
+            folders.saw(info.name, is_folder=info.isdir())
             if not info.isdir():
                 yield Entry(info.name, info.size, _problem(info), info)
         if self._short:
             raise ContainerProblem(self._short)
+        yield from folders.empty()
 
     def _next(self) -> tarfile.TarInfo | None:
         try:

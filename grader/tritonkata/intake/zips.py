@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
-from tritonkata.intake.members import SEPARATOR, ContainerProblem, Entry, MemberProblem, pieces
+from tritonkata.intake.members import SEPARATOR, ContainerProblem, Entry, Folders, MemberProblem, pieces
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1 << 0
@@ -51,11 +51,14 @@ class Zip:
             raise ContainerProblem(f"is damaged, or was not downloaded to its end ({error})") from error
 
     def entries(self) -> Iterator[Entry]:
-        """Everything but folders, in the order of the archive."""
+        """Everything but folders that hold something, in the order of the archive; empty ones come last."""
+        folders = Folders()
         for info in self._zip.infolist():
             name = _name(info)
+            folders.saw(name, is_folder=name.endswith(SEPARATOR))
             if not name.endswith(SEPARATOR):
                 yield Entry(name, info.file_size, _problem(info), info)
+        yield from folders.empty()
 
     def chunks(self, key: Any, limit: int) -> Iterator[bytes]:
         """At most `limit` bytes, whatever size the archive declares.
