@@ -128,6 +128,15 @@ def scores(book: Gradebook, attempts: str = "latest") -> dict[str, float]:
     return {one.id: record.score for record in book.records(KATA, attempts) for one in record.students}
 
 
+def test_a_group_in_another_order_is_not_graded_again(book: Gradebook) -> None:
+    take_in(book, handed_in("ann+ben", file="one.py"))
+    run = run_of(book)
+    grade_all(book, run, report(2.0))
+    take_in(book, handed_in("ben+ann", file="one.py"))
+    assert list(book.pending(run)) == []
+    assert scores(book) == {"ann": 2.0, "ben": 2.0}
+
+
 def test_a_score_by_hand_is_one_students_and_not_the_groups(book: Gradebook) -> None:
     take_in(book, handed_in("ann+ben+cem"))
     grade_all(book, run_of(book), report(3.0))

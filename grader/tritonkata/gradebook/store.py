@@ -88,7 +88,8 @@ class Gradebook:
 
     def _put(self, connection: sqlite3.Connection, kata: str, one: Submitted) -> None:
         digest = hashlib.sha256(one.source if one.source is not None else one.problem.encode()).hexdigest()
-        student = one.students[0].id
+        # In whatever order a platform names a group, its submission is the same one.
+        student = min(student.id for student in one.students)
         known = connection.execute(
             "SELECT id, sha256, source IS NULL FROM submission WHERE kata = ? AND student = ? AND file = ?",
             (kata, student, one.file),
