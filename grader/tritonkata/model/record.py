@@ -37,7 +37,7 @@ class Record(msgspec.Struct, frozen=True):
     """One graded submission.
 
     Args:
-        students: everyone who gets this grade; the first is the one it is filed under.
+        students: everyone who gets this grade.
         file: where the submission lies in the download.
         report: what the grader said, whole and never edited.
         graded_at: time of grading, ISO 8601 in UTC.
