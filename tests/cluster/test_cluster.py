@@ -182,6 +182,19 @@ def test_where_no_worker_can_grade_it_is_told_and_waited_for(kata: Kata, tmp_pat
     ]
 
 
+@pytest.mark.slow
+def test_stopping_does_not_wait_for_workers_that_there_are_not(kata: Kata, tmp_path: Path) -> None:
+    told: list[str] = []
+    with open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 2), ())
+        with scheduler(tmp_path) as file:
+            outcomes = grade_on_cluster(book, run, kata, file, stopping=lambda: bool(told), tell=told.append)
+            assert list(outcomes) == []
+        assert len(list(book.pending(run))) == 2
+    assert len(told) == 1
+
+
 NOBODY_LEFT = """
 import contextlib
 from tritonkata.bulk import there

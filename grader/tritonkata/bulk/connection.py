@@ -55,6 +55,8 @@ class Connection:
                     yield outcome
             if not ended:
                 self._look_for_workers(tell)
+                if self._told and stopping():
+                    return  # what is given out may never come
 
     def _give_out(self, waiting: Iterator[Pending], stopping: Callable[[], bool]) -> None:
         """What was graded by a GPU that was set aside since, and then as much as keeps every thread busy."""
