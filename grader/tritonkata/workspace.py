@@ -177,7 +177,8 @@ def record_check(folder: Path, path: Path, report: Report) -> KataProgress:
             base,
             attempts=base.attempts + 1,
             best_score=best,
-            max_score=report.max_score,
+            # Of what could not be graded it is 0.
+            max_score=report.max_score or base.max_score,
             medal=max(base.medal, report.medal, key=MEDALS.index),
             passed=base.passed or report.verdict == "pass",
             last_checked=now(),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tritonkata.authoring.gate import chosen_mutants
 from tritonkata.authoring.grading import examples_of, graded_example, graded_mutant
 from tritonkata.authoring.matrix import Example, Role
 from tritonkata.authoring.mutants import Mutation, mutations
+from tritonkata.authoring.problems import problems_of
 from tritonkata.model.course import Kata
 
 KataOf = Callable[[], Kata]
@@ -75,6 +80,51 @@ def test_what_the_authors_code_raises_is_told_with_its_place(course_root: Path, 
     example = graded(kata_of(), "skeleton", kata_of().skeleton)
     assert example.problem == "could not be graded: katas/doubled/mistakes.py, line 13: SystemExit: 3"
     assert example.verdict == "grader_error"
+
+
+ENDINGS = ("raise SystemExit(0)", "import pytest; pytest.skip('no')", "import pytest; pytest.fail('no')")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_model_that_ends_a_process_or_a_test_grades_nobody(
+    course_root: Path, kata_of: KataOf, tmp_path: Path, ending: str
+) -> None:
+    mistakes = course_root / "katas" / "doubled" / "mistakes.py"
+    mistakes.write_text(f'def tripled(x):\n    """Three times."""\n    {ending}\n')
+    example = graded(kata_of(), "skeleton", kata_of().skeleton)
+    assert "could not be graded: katas/doubled/mistakes.py, line 3" in example.problem
+    done = checked(course_root, kata_of().skeleton, tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "The grader failed, not your kernel" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["mistakes", "oracle"])
+@pytest.mark.parametrize("ending", ["raise SystemExit(0)", "import pytest; pytest.importorskip('no_such_library')"])
+def test_a_file_of_the_course_that_ends_the_process_is_named(
+    course_root: Path, kata_of: KataOf, tmp_path: Path, name: str, ending: str
+) -> None:
+    kata = kata_of()
+    path = {"mistakes": kata.mistakes, "oracle": kata.oracle}[name]
+    path.write_text(f"{ending}\n{path.read_text()}")
+    assert any(f"{path} cannot be imported" in problem for problem in problems_of(kata_of()))
+    done = checked(course_root, kata.skeleton, tmp_path)
+    assert done.returncode == 3
+    assert f"{name}.py cannot be imported" in done.stdout
+
+
+def checked(course_root: Path, path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "tritonkata",
+        "--course",
+        str(course_root),
+        "check",
+        str(path),
+        "--kata",
+        "doubled",
+    ]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_a_slip_in_a_hidden_test_is_told(course_root: Path, kata_of: KataOf) -> None:

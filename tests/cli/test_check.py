@@ -105,13 +105,14 @@ def test_looking_whether_a_target_can_be_written_leaves_it_as_it_is(
     kata: Any, tmp_path: Path, course_root: Path, option: str
 ) -> None:
     """The course's oracle ends the grader, so nothing is written in the end."""
-    (tmp_path / "old").write_text("old")
+    old = {"--junit": "<testsuites/>", "--report": "{}"}[option]
+    (tmp_path / "old").write_text(old)
     (tmp_path / "link").symlink_to("new")
     for name in ("old", "fresh", "link"):
         arguments = ("check", "nothing.py", "--kata", "first_one", option, name, "--seed", "1")
         done = kata("--course", str(course_root), *arguments, env={"PYTHONPATH": str(crashing(tmp_path))})
         assert done.returncode == 3, done.stderr
-    assert (tmp_path / "old").read_text() == "old"
+    assert (tmp_path / "old").read_text() == old
     assert not (tmp_path / "fresh").exists()
     assert not (tmp_path / "new").exists()
 

@@ -43,6 +43,14 @@ def test_the_best_attempt_counts_and_a_later_worse_one_does_not_take_it_away(tmp
     assert progress.last_checked is not None
 
 
+def test_what_could_not_be_graded_changes_no_maximum(tmp_path: Path) -> None:
+    path = tmp_path / "first_one.py"
+    record_check(tmp_path, path, report(20.0, "silver", "pass"))
+    record_check(tmp_path, path, msgspec.structs.replace(report(0.0, "none", "error"), max_score=0.0))
+    progress = load_progress(tmp_path).katas["first_one"]
+    assert (progress.attempts, progress.best_score, progress.max_score) == (2, 20.0, 20.0)
+
+
 def test_starting_again_keeps_hints_and_scores(tmp_path: Path, course_root: Path) -> None:
     kata = load_course(course_root).kata("first_one")
     record_check(tmp_path, tmp_path / "first_one.py", report(20.0, "gold", "pass"))

@@ -34,8 +34,10 @@ def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed:
     try:
         report = grade(kata, path, engine=engine, seed=seed, watch=sessions.append, station=station())
         problem = _problem(role, expected, report, kata)
-    except (Exception, SystemExit) as error:
-        # The author's code runs here: wrong models, the oracle.
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # The author's code runs here, wrong models and the oracle, and may end a process or a test.
         return Example(role, name, expected, "grader_error", problem=_broken(error, root))
     return Example(
         role=role,
@@ -59,7 +61,9 @@ def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int)
         path.write_text(mutation.source, encoding="utf-8")
         try:
             report = grade(kata, path, engine=engine, seed=seed, first_only=True, station=station())
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return Mutant(*place, problem=_broken(error, kata.folder.parents[1]))
     if report.verdict == "grader_error":
         return Mutant(*place, problem=_not_graded(report), seconds=report.seconds)

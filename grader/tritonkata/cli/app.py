@@ -72,11 +72,14 @@ class _LazyGroup(click.Group):
     envvar="KATA_COURSE",
     help="A course folder, or an installed course, in place of the built-in one (also: KATA_COURSE).",
 )
-def cli(course: str | None) -> None:  # noqa: ARG001 - read from the context, by the command
+@click.pass_context
+def cli(ctx: click.Context, course: str | None) -> None:  # noqa: ARG001 - read from the context, by the command
     """Drills for Triton kernels, graded against a float64 truth.
 
     Start a kata, fill in its TODOs, check it, and read what to change.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
     refuse_lost_folder()
 
 

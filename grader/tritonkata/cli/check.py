@@ -78,16 +78,17 @@ def check(
     """
     kata, path = resolve(path, kata)
     outputs = Outputs(junit, report_file)
-    outputs.refuse_unwritable()
+    outputs.refuse_unwritable(path)
     try:
         report = _grade(kata, path, engine, target, seed, recompile=recompile)
         ending.raise_if_ended()
         printed = _print(
             report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
         )
-    except (click.ClickException, click.Abort, click.exceptions.Exit):
+    except (click.ClickException, click.Abort, click.exceptions.Exit, KeyboardInterrupt):
         raise
-    except Exception as error:
+    # Also what ends a process or a test, as code of a course may.
+    except BaseException as error:
         report_crash(error, debug=debug)
         ctx.exit(EXIT_GRADER)
     lost = [problem for problem in (printed, outputs.write(report)) if problem]
@@ -151,7 +152,7 @@ def _source(path: Path) -> str | None:
 def _record(path: Path, report: Report) -> None:
     """Count the attempt, if this folder is a workspace that the file lies in. Grading elsewhere leaves no trace."""
     folder = Path.cwd()
-    if report.verdict == "grader_error" or not progress_path(folder).is_file():
+    if report.verdict == "grader_error" or not progress_path(folder).is_file() or not path.exists():
         return
     if not path.absolute().resolve().is_relative_to(folder.resolve()):
         return

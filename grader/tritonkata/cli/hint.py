@@ -9,7 +9,7 @@ import msgspec
 
 from tritonkata.cli.common import KataType, started
 from tritonkata.model.course import Kata
-from tritonkata.workspace import KataProgress, update_progress
+from tritonkata.workspace import KataProgress, WorkspaceError, update_progress
 
 
 @click.command(epilog="Example: kata hint safe_softmax")
@@ -31,7 +31,11 @@ def hint(kata: Kata | None) -> None:
         base = old or progress
         return msgspec.structs.replace(base, hints_seen=min(base.hints_seen + 1, len(hints)))
 
-    number = update_progress(Path.cwd(), kata.slug, one_more).hints_seen
+    try:
+        number = update_progress(Path.cwd(), kata.slug, one_more).hints_seen
+    except WorkspaceError as error:
+        number = one_more(progress).hints_seen
+        click.echo(f"That this hint was shown is not recorded: {error}", err=True)
     click.echo(f"{kata.slug}, hint {number} of {len(hints)}: {hints[number - 1].strip()}")
     left = len(hints) - number
     click.echo(f"{left} more {'hint' if left == 1 else 'hints'}." if left else "That was the last hint.")

@@ -12,7 +12,7 @@ import click
 from tritonkata.cli import ending
 from tritonkata.cli.check import EngineName
 from tritonkata.cli.common import EXIT_FAILED, EXIT_GRADER, EXIT_PASSED, FileType, Problem, shown
-from tritonkata.cli.outputs import attempt, why
+from tritonkata.cli.outputs import attempt, refuse_foreign, why
 from tritonkata.cli.status import StatusLine
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def _refuse_unwritable(svg: Path | None, html: Path | None) -> None:
             continue
         if not path.absolute().parent.is_dir():
             raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
+        refuse_foreign(option, path, b"<")
         try:
             attempt(path)
         except OSError as error:

@@ -22,13 +22,18 @@ class Outputs:
         if junit is not None:
             self._targets.append(("--junit", junit, _write_junit))
 
-    def refuse_unwritable(self) -> None:
+    def refuse_unwritable(self, submission: Path) -> None:
         """Find out before the grading, which takes a while.
 
         Raises:
-            Problem: a target cannot be written.
+            Problem: a target cannot be written, or is something that must not be lost.
         """
+        if len({path.resolve() for _, path, _ in self._targets}) < len(self._targets):
+            raise Problem(f"--report and --junit are both {shown(self._targets[0][1])}; give each a file of its own")
         for option, path, _ in self._targets:
+            if path.resolve() == submission.resolve():
+                raise Problem(f"{option}: {shown(path)} is the file to be graded; name another one for the report")
+            refuse_foreign(option, path, b"<" if option == "--junit" else b"{")
             if not path.absolute().parent.is_dir():
                 raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
             try:
@@ -54,6 +59,7 @@ def as_json(report: Report) -> str:
     return _INVISIBLE.sub(lambda found: "".join(map(_escaped, found[0])), text)
 
 
+_MARK = b"\xef\xbb\xbf"  # some editors begin UTF-8 with it
 _INVISIBLE = re.compile(r"[^\n -~]+")
 
 
@@ -73,6 +79,23 @@ def _write_junit(report: Report, path: Path) -> None:
     from tritonkata.feedback.junit import write
 
     write(report, path)
+
+
+def refuse_foreign(option: str, path: Path, start: bytes) -> None:
+    """Refuse to replace what this option did not write, as a name typed in the wrong place would.
+
+    Raises:
+        Problem: the target is a file that does not begin as what would be written.
+    """
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
+    except OSError as error:
+        raise Problem(why(option, path, error)) from error
+    if found and not found.startswith(start):
+        raise Problem(f"{option}: {shown(path)} is there and holds something else; choose another file")
 
 
 def attempt(path: Path) -> None:

@@ -94,8 +94,13 @@ def _called(call: Call) -> Answer:
     _working = True
     try:
         return Answer(call.function(*call.args, **call.kwargs))
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:
         return Answer(error=error)
+    # What ends a process or a test comes from code of the course, which is neither.
+    except BaseException as error:
+        return Answer(error=GraderError(f"code of the course ended the grading ({type(error).__name__}: {error})"))
     finally:
         _working = False
         if _told_to_end:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ class CheckMark:
 
     name: str
     title: str
-    points: float = 1.0
+    points: Annotated[float, msgspec.Meta(ge=0)] = 1.0
     depends: tuple[str, ...] = ()
     engines: tuple[Literal["gpu", "interpreter"], ...] = ("gpu", "interpreter")
 

@@ -212,7 +212,10 @@ def load_module(path: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    # Also what ends a process (`sys.exit`) or a test (`pytest.importorskip`): this file is neither.
+    except BaseException as error:
         raise GraderError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
