@@ -90,9 +90,40 @@ def chained(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr, total + top)
 
 
+@triton.jit
+def wrong_axis(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr, tl.max(x, axis=1))  # no such axis
+
+
+def plain(x):
+    return x * 2
+
+
+@triton.jit
+def calls_plain(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr)
+    y = plain(x)  # not jitted
+    tl.store(x_ptr, y)
+
+
+@triton.jit
+def calls_plain_inside(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, plain(tl.load(x_ptr)))  # not jitted either
+
+
+@triton.jit
+def calls_torch(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr)
+    y = torch.exp(x)  # torch in a kernel
+    tl.store(x_ptr, y)
+
+
 KERNELS = {
     "helper": calls_helper, "loop": loops, "assert": asserts, "greedy": greedy, "allocator": no_allocator,
     "mutual": mutual, "itself": itself, "chained": chained,
+    "axis": wrong_axis, "plain": calls_plain, "torch": calls_torch,
+    "inside": calls_plain_inside,
 }
 
 
@@ -124,7 +155,15 @@ def broken() -> Iterator[Session]:
 
 @pytest.mark.parametrize(
     ("place", "line", "words"),
-    [(0, "x + undefined_name", "undefined_name"), (1, "break", "break"), (2, "tl.static_assert", "BLOCK is too small")],
+    [
+        (0, "x + undefined_name", "undefined_name"),
+        (1, "break", "break"),
+        (2, "tl.static_assert", "BLOCK is too small"),
+        (8, "# no such axis", "invalid axis 1"),
+        (9, "# not jitted", "cannot call plain"),
+        (10, "# torch in a kernel", "cannot call torch.exp"),
+        (11, "# not jitted either", "cannot call plain"),
+    ],
 )
 def test_compile_errors_show_the_learners_line(broken: Session, place: int, line: str, words: str) -> None:
     found = broken.fault(dense(place, 4))
@@ -132,6 +171,17 @@ def test_compile_errors_show_the_learners_line(broken: Session, place: int, line
     assert words.lower() in found.message.lower()
     assert "\n" not in found.message
     assert found.line == line_of(BROKEN, line)
+
+
+@pytest.mark.parametrize(
+    ("place", "advice"), [(9, "@triton.jit above `def plain`"), (10, "tl.exp"), (11, "@triton.jit above `def plain`")]
+)
+def test_a_function_that_is_none_of_tritons_is_told_with_what_to_write(
+    broken: Session, place: int, advice: str
+) -> None:
+    found = broken.fault(dense(place, 4))
+    assert advice in found.advice
+    assert "0x" not in found.message
 
 
 @pytest.mark.parametrize(

@@ -14,19 +14,37 @@ from tritonkata.model.faults import Fault
 from tritonkata.worker.wording import one_line, text_of
 
 _CHAINED = "Simultaneous multiple assignment"
+_JIT_MISSING = "Put @triton.jit above `def {}`."
+_OF_TRITON = "Write tl.{}, if Triton has it, or compute it from what triton.language has."
+_FOREIGN = "Unsupported function referenced"
 
 
-def compilation_fault(error: BaseException, path: Path, module: str, line: int | None) -> Fault:
-    """The fault for one of the compiler's own errors; `line` is what is known without looking at the error."""
+def compilation_fault(errors: Sequence[BaseException], path: Path, module: str, line: int | None) -> Fault:
+    """The fault for the compiler's own errors, the innermost first, which says most.
+
+    That one may lie in a function of Triton's; `line` is what is known without looking at any.
+    """
+    error = errors[0]
     inner = error.__cause__
     told = getattr(error, "error_message", None) or (text_of(inner) if inner is not None else "") or text_of(error)
-    message, advice = one_line(str(told)) or "the kernel does not compile", ""
+    message, advice = _explained(one_line(str(told)) or "the kernel does not compile", path, module)
+    line = next((found for one in errors if (found := _line_of_node(one, path)) is not None), line)
+    return Fault("compile_error", "compile", message, type(error).__name__, line, advice=advice)
+
+
+def _explained(message: str, path: Path, module: str) -> tuple[str, str]:
+    """A message of the compiler in a learner's words, and what to do; as it is, and nothing, where it says enough."""
     recursive = _recursive(message, path, module)
     if recursive:
-        message = f"{recursive} calls itself, directly or through another function, and kernels cannot"
-        advice = "Write the recursion as a loop."
-    line = _line_of_node(error, path) or line
-    return Fault("compile_error", "compile", message, type(error).__name__, line, advice=advice)
+        told = f"{recursive} calls itself, directly or through another function, and kernels cannot"
+        return told, "Write the recursion as a loop."
+    plain = re.search(r"Cannot access global variable (\w+)", message)
+    if plain is not None and any(node.name == plain[1] for node in _nodes(path, ast.FunctionDef)):
+        return _foreign_words(plain[1]), _JIT_MISSING.format(plain[1])
+    torchs = re.match(r"TypeError\(.(\w+)\(\): .* must be Tensor, not tensor", message)
+    if torchs is not None:
+        return _foreign_words(f"torch.{torchs[1]}"), _OF_TRITON.format(torchs[1])
+    return message, ""
 
 
 def chained_assignment(error: BaseException, path: Path) -> Fault | None:
@@ -40,6 +58,31 @@ def chained_assignment(error: BaseException, path: Path) -> Fault | None:
     advice = one_line(f"Write one assignment a line: {', then '.join(parts)}" if parts else "Write two lines.")
     message = "a kernel cannot assign to several names at once, as in `a = b = 0.0`"
     return Fault("compile_error", "compile", message, line=None if node is None else node.lineno, advice=advice)
+
+
+def foreign_function(error: BaseException, path: Path) -> Fault | None:
+    """The fault for a call of something that is no function of Triton's; None for another error."""
+    if not (isinstance(error, RuntimeError) and text_of(error).startswith(_FOREIGN)):
+        return None
+    places = [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)]
+    nodes = [place.get("node") for place in places]
+    wanted = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Attribute, ast.Name))}
+    # What looks through a kernel ahead of the compiler knows its name.
+    names = {str(getattr(place.get("self"), "name", "")).rpartition(".")[2] for place in places}
+    kernels = [node for node in _nodes(path, ast.FunctionDef) if node.name in names]
+    inside = [node for kernel in kernels for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    calls = [node for node in inside if ast.unparse(node.func) in wanted]
+    name = one_line(ast.unparse(calls[0].func)) if calls else "a function"
+    own = any(node.name == name for node in _nodes(path, ast.FunctionDef))
+    last = name.rpartition(".")[2]
+    advice = _JIT_MISSING.format(name) if own else _OF_TRITON.format(last)
+    return Fault(
+        "compile_error", "compile", _foreign_words(name), line=calls[0].lineno if calls else None, advice=advice
+    )
+
+
+def _foreign_words(name: str) -> str:
+    return f"a kernel cannot call {name}: it is neither in triton.language nor has it @triton.jit"
 
 
 def line_being_compiled(frame: FrameType, path: str) -> int | None:

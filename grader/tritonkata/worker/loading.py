@@ -19,7 +19,7 @@ import msgspec
 
 from tritonkata.boundary.messages import Load
 from tritonkata.model.faults import Fault, Phase
-from tritonkata.worker.compiling import chained_assignment, compilation_fault
+from tritonkata.worker.compiling import chained_assignment, compilation_fault, foreign_function
 from tritonkata.worker.wording import kind_of, one_line, shortage, text_of
 
 MODULE_NAME = "submission"
@@ -103,13 +103,13 @@ def fault_of(error: BaseException, path: Path, phase: Phase) -> Fault:
             return link.fault if link.fault.line is not None else _with_line(link.fault, line)
         if type(link).__name__ == "HostOpRefused":
             return _refused(link, phase, line)
-    for link in reversed(chain):
-        if type(link).__name__ in _COMPILATION_ERRORS:
-            return compilation_fault(link, path, MODULE_NAME, line)
+    compiling = [link for link in reversed(chain) if type(link).__name__ in _COMPILATION_ERRORS]
+    if compiling:
+        return compilation_fault(compiling, path, MODULE_NAME, line)
     cause = _telling(chain)
-    chained = chained_assignment(cause, path)
-    if chained is not None:
-        return chained
+    told = chained_assignment(cause, path) or foreign_function(cause, path)
+    if told is not None:
+        return told
     if isinstance(cause, SyntaxError):
         message = cause.msg or "invalid syntax"
         own = cause.filename is None or Path(cause.filename) == path

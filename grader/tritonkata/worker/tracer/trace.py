@@ -116,6 +116,8 @@ def _fault(error: BaseException, path: Path) -> Fault:
         return fault
     if fault.verdict == "runtime_error" and _in_compiler(error):
         advice = "Triton's compiler gave up on this kernel. Try smaller blocks, or simpler expressions."
+        if "out of resource: threads" in fault.message:
+            advice = "Launch it with fewer warps: each has 32 threads."
         return msgspec.structs.replace(fault, verdict="compile_error", phase="compile", advice=fault.advice or advice)
     return fault
 
