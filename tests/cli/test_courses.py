@@ -1,4 +1,5 @@
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -155,3 +156,23 @@ def test_an_installed_package_gives_its_course_a_name(course_root: Path, kata: R
     assert done.returncode == 0, done.stderr
     assert "first_one" in done.stdout
     assert "installed courses: theirs" in kata("--course", "others", "list", env={"PYTHONPATH": path}).stderr
+
+
+def test_the_next_command_that_is_told_names_the_course(kata: Run, course_root: Path, tmp_path: Path) -> None:
+    """Typed as it stands, it works; whoever has the course in the environment need not name it."""
+    folder = tmp_path / "a learner's"
+    folder.mkdir()
+    course = ("--course", str(course_root))
+    for variables, words in ((None, course), ({"KATA_COURSE": str(course_root)}, ())):
+        listed = kata(*words, "list", cwd=folder, env=variables)
+        begin = shlex.split(listed.stdout.partition("Begin with: ")[2])
+        assert begin == ["kata", *words, "start", "first_one"]
+        began = kata(*begin[1:], cwd=folder, env=variables)
+        told = shlex.split(began.stdout.partition("then run: ")[2])
+        assert told == ["kata", *words, "check"]
+        (folder / "first_one.py").unlink()
+        missing = kata(*told[1:], cwd=folder, env=variables)
+        assert missing.returncode == 2
+        assert f"`kata {' '.join([*words, 'start'])} SLUG`" in missing.stderr
+        for path in [*folder.iterdir()]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import traceback
 from datetime import UTC, datetime
@@ -103,12 +104,21 @@ def started(kata: Kata | None) -> tuple[Kata, KataProgress]:
         begun = [slug for slug in course.slugs if slug in katas]
         slug = latest[0] if latest and latest[0] in katas else (begun[-1] if begun else None)
         if slug is None:
-            raise Problem(f"no kata was started in {folder}; begin one with: kata start {course.slugs[0]}")
+            raise Problem(f"no kata was started in {folder}; begin one with: {kata_here()} start {course.slugs[0]}")
         kata = course.kata(slug)
     progress = katas.get(kata.slug)
     if progress is None:
-        raise Problem(f"{kata.slug} was not started in {folder}; begin it with: kata start {kata.slug}")
+        raise Problem(f"{kata.slug} was not started in {folder}; begin it with: {kata_here()} start {kata.slug}")
     return kata, progress
+
+
+def kata_here() -> str:
+    """The command as it is to be typed again: `kata`, with the course where that was named for this command alone."""
+    root = click.get_current_context().find_root()
+    named = root.params.get("course")
+    if not named or root.get_parameter_source("course") is not click.core.ParameterSource.COMMANDLINE:
+        return "kata"
+    return f"kata --course {shlex.quote(named)}"
 
 
 def report_crash(error: BaseException, *, debug: bool) -> None:

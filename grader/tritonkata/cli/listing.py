@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tritonkata.cli.common import course_of
+from tritonkata.cli.common import course_of, kata_here
 from tritonkata.model.course import Kata
 from tritonkata.workspace import KataProgress, load_progress
 
@@ -38,7 +38,9 @@ def list_katas(as_json: bool) -> None:
     for slug, problem in course.broken.items():
         click.echo(f"  {slug:{width}}  {click.style('broken'.rjust(16), fg='red')}  {problem}")
     if not katas:
-        click.echo(f"Begin with: kata start {course.slugs[0]}" if course.slugs else "This course has no katas.")
+        click.echo(
+            f"Begin with: {kata_here()} start {course.slugs[0]}" if course.slugs else "This course has no katas."
+        )
 
 
 def _row(kata: Kata, progress: KataProgress | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tritonkata.cli.common import Problem, shown
+from tritonkata.cli.common import Problem, kata_here, shown
 from tritonkata.courses import UnknownCourse, built_in_root, course_root, load_course
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -36,15 +36,15 @@ def new(ctx: click.Context, slug: str, title: str | None) -> None:
         raise Problem(str(error)) from error
     for path in files:
         click.echo(shown(path))
-    _explain(slug, root, f" --course {shlex.quote(named)}" if named else "")
+    _explain(slug, root, kata_here())
 
 
-def _explain(slug: str, root: Path, course: str) -> None:
+def _explain(slug: str, root: Path, command: str) -> None:
     solution = shlex.quote(shown(root / "reference" / slug / "solution.py"))
     click.echo("\nThis kata works: every row minus its maximum. Make it yours:")
     click.echo("1. Each TODO(author) in these files marks what to rewrite; take the marks out as you go.")
-    click.echo(f"2. Try a file whenever you like:   kata{course} check {solution} --kata {slug}")
-    click.echo(f"3. Until every promise is kept:    kata{course} verify {slug}")
+    click.echo(f"2. Try a file whenever you like:   {command} check {solution} --kata {slug}")
+    click.echo(f"3. Until every promise is kept:    {command} verify {slug}")
 
 
 def _folder(named: str | None) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tritonkata.cli.common import EXIT_FAILED, Problem, course_of, shown
+from tritonkata.cli.common import EXIT_FAILED, Problem, course_of, kata_here, shown
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
 from tritonkata.submission import SubmissionProblem, refuse_unreadable
@@ -27,8 +27,8 @@ def _latest() -> tuple[Kata, Path]:
     found = find_submission(Path.cwd(), course.slugs)
     if found is None:
         raise Problem(
-            f"there is no kata in {Path.cwd()}; begin one with `kata start SLUG`, "
-            "or name a file: kata check PATH --kata SLUG"
+            f"there is no kata in {Path.cwd()}; begin one with `{kata_here()} start SLUG`, "
+            f"or name a file: {kata_here()} check PATH --kata SLUG"
         )
     return course.kata(found[0]), Path(shown(found[1]))
 
@@ -39,7 +39,7 @@ def _file_of(kata: Kata) -> Path:
     if not path.exists():
         raise Problem(
             f"{shown(path)}: there is no such file; "
-            f"begin with `kata start {kata.slug}`, or name the file: kata check PATH"
+            f"begin with `{kata_here()} start {kata.slug}`, or name the file: {kata_here()} check PATH"
         )
     return path
 
@@ -59,11 +59,12 @@ def _kata_of(path: Path) -> Kata:
         refuse_unreadable(path)
     except SubmissionProblem as problem:
         raise _Unreadable(
-            f"{one_line(problem.fault.message)}; check the name, or begin with `kata start SLUG`"
+            f"{one_line(problem.fault.message)}; check the name, or begin with `{kata_here()} start SLUG`"
         ) from None
     name = shown(path)
     raise Problem(
-        f"cannot tell which kata {name} is for; say it: kata check {name} --kata SLUG ({', '.join(course.slugs)})"
+        f"cannot tell which kata {name} is for; say it: {kata_here()} check {name} --kata SLUG "
+        f"({', '.join(course.slugs)})"
     )
 
 

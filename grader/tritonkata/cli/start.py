@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tritonkata.cli.common import KataType, Problem, back_up, shown
+from tritonkata.cli.common import KataType, Problem, back_up, kata_here, shown
 from tritonkata.model.course import Kata
 from tritonkata.workspace import load_progress, record_start, replace_file
 
@@ -26,14 +26,15 @@ def start(kata: Kata, force: bool) -> None:
     click.echo(f"{kata.file.title}: {kata.file.summary}")
     for copy in filter(None, kept):
         click.echo(f"Your version: {shown(copy)}")
-    click.echo(f"Read {kata.slug}.md, fill in the TODOs of {kata.slug}.py, then run: kata check")
+    click.echo(f"Read {kata.slug}.md, fill in the TODOs of {kata.slug}.py, then run: {kata_here()} check")
 
 
 def _refuse_overwriting(targets: list[Path]) -> None:
     there = [target.name for target in targets if target.exists() or target.is_symlink()]
     if there:
         raise Problem(
-            f"{' and '.join(there)} already there; work on, or overwrite with: kata start {targets[0].stem} --force"
+            f"{' and '.join(there)} already there; work on, or overwrite with: "
+            f"{kata_here()} start {targets[0].stem} --force"
         )
 
 
