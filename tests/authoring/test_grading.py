@@ -131,7 +131,15 @@ def test_a_slip_in_a_hidden_test_is_told(course_root: Path, kata_of: KataOf) -> 
     hidden = course_root / "katas" / "doubled" / "hidden" / "test_doubled.py"
     replace(hidden, "x = normal(rng, (3, 37), dtype)", "x = normal(rng, (3, 37), undefined)")
     problem = graded(kata_of(), "solution", kata_of().solution).problem
-    assert problem.startswith("could not be graded: values: NameError")
+    line = next(n for n, text in enumerate(hidden.read_text().splitlines(), 1) if "undefined" in text)
+    place = f"katas/doubled/hidden/test_doubled.py, line {line}"
+    assert problem.startswith(f"could not be graded: values: {place}: NameError")
+
+
+def test_an_oracle_that_raises_is_told_with_its_line(course_root: Path, kata_of: KataOf) -> None:
+    kata_of().oracle.write_text("def doubled(x):\n    raise RuntimeError('not yet')\n")
+    problem = graded(kata_of(), "solution", kata_of().solution).problem
+    assert "reference/doubled/oracle.py, line 2: RuntimeError: not yet" in problem
 
 
 def test_a_file_that_cannot_be_loaded_was_not_graded(kata_of: KataOf) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import traceback
 from pathlib import Path
 
 from tritonkata.authoring.matrix import Example, Mutant, Role
@@ -12,6 +11,7 @@ from tritonkata.authoring.states import render_problem
 from tritonkata.check import grade
 from tritonkata.crew.member import station
 from tritonkata.engine.engines import EngineName
+from tritonkata.hidden.places import place_of
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report, main_diagnosis
@@ -124,9 +124,5 @@ def _dtypes(kata: Kata, sessions: list[Session]) -> tuple[str, ...]:
 
 def _broken(error: BaseException, root: Path) -> str:
     """What the author's own code raised, and where."""
-    folder = root.resolve()
-    frames = [(Path(frame.filename).resolve(), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    own = [f"{path.relative_to(folder)}, line {line}: " for path, line in frames if path.is_relative_to(folder)]
-    place = own[-1] if own else ""
     what = " ".join(str(error).split())[:300]
-    return f"could not be graded: {place}{type(error).__name__}{': ' if what else ''}{what}"
+    return f"could not be graded: {place_of(error, root)}{type(error).__name__}{': ' if what else ''}{what}"

@@ -22,6 +22,7 @@ from tritonkata.hidden.budget import TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
 from tritonkata.hidden.isolation import run_pytest
 from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
+from tritonkata.hidden.places import place_of
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.report import Evidence
@@ -184,7 +185,8 @@ class HiddenTests:
             outcome.evidence = _with_case(Evidence(), last)
         else:
             outcome.verdict = "grader_error"
-            outcome.message = f"{type(error).__name__}: {error}"
+            place = place_of(error, self._kata.folder.parents[1])
+            outcome.message = f"{place}{type(error).__name__}: {error}"
             if isinstance(error, GraderError | KeyboardInterrupt):
                 item.session.shouldstop = str(error)
 
