@@ -234,3 +234,21 @@ def test_a_tensor_on_the_cpu_is_no_kernel_argument(worker):
     assert fault.verdict == "runtime_error"
     assert "y_ptr" in fault.message
     assert "CPU" in fault.message
+
+
+@pytest.mark.parametrize(
+    "move", ["x.cuda()", "x.cuda(0)", "x.to('cuda')", "x.to(x.device)", "x.to(device='cuda:0')", "x.t().cuda().t()"]
+)
+def test_a_tensor_that_is_sent_to_the_device_it_is_on_is_the_same(worker, move):
+    """As on a card; it costs no traffic."""
+    source = KERNEL + f"def run(x):\n    x = {move}\n    y = torch.empty_like(x)\n    launch(x, y)\n    return y\n"
+    reply, (y,) = worker.run(source, {"x": X})
+    plain, (expected,) = worker.run(source.replace(move, "x"), {"x": X})
+    np.testing.assert_array_equal(y, expected)
+    assert reply.traffic == plain.traffic
+
+
+@pytest.mark.parametrize("move", ["x.cpu()", "x.to('cpu')", "x.to(torch.float16)", "x.to('cuda', torch.float16)"])
+def test_a_tensor_does_not_leave_the_device_or_change_by_the_way(worker, move):
+    fault = worker.fault(KERNEL + f"def run(x):\n    return {move}\n", {"x": X})
+    assert fault.verdict == "forbidden_host_op"

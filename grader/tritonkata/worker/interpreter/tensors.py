@@ -103,6 +103,20 @@ class DeviceTensor(torch.Tensor):
             raise refused(self.owner, hostops.refuse("Tensor.contiguous", "Call contiguous() without a memory format."))
         return self if self.is_contiguous() else copy_of(self, "contiguous")
 
+    def cuda(self, device: Any = 0, *_more: Any, **_options: Any) -> DeviceTensor:
+        """This tensor, which is on the device; torch would ask a CUDA that a CPU build does not have."""
+        moved: DeviceTensor = self.to(device)
+        return moved
+
+    def to(self, *arguments: Any, **options: Any) -> Any:
+        """This tensor, where nothing but the device is named; else as torch has it, which refuses."""
+        given = (*arguments, *options.values())
+        if len(given) == 1 and _is_here(given[0]):
+            return self
+        if any(map(_is_here, given)):
+            raise refused(self.owner, hostops.refuse("Tensor.to"))
+        return super().to(*arguments, **options)
+
     def copy_(self, source: Any, non_blocking: bool = False) -> DeviceTensor:
         """Copy `source`, of the same dtype, into this tensor (counted as traffic)."""
         del non_blocking
@@ -258,6 +272,10 @@ def _copy_into(target: DeviceTensor, source: DeviceTensor) -> None:
     if not source.storage_of.is_input and source.storage_of is not target.storage_of:
         known = elements_of(source.storage_of.stores(), *geometry(expanded))
         elements_of(target.storage_of.stores(), *geometry(target))[...] = known
+
+
+def _is_here(device: Any) -> bool:
+    return str(device) in ("cuda", "cuda:0") or device is None or (type(device) is int and device == 0)
 
 
 def _is_plain_index(index: Any) -> bool:
