@@ -54,6 +54,10 @@ def remove(place: str) -> Damage:
     return damage
 
 
+def link(place: str) -> Damage:
+    return lambda root: (root / place).symlink_to("nowhere")
+
+
 def not_utf8(place: str) -> Damage:
     return lambda root: (root / place).write_bytes(b"# \xff\n") and None
 
@@ -105,6 +109,8 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (add(MISTAKES, "\n\ndef tripled(x):\n    'Again.'\n"), MISTAKES, ("defines tripled twice",)),
         (write(ORACLE, "import nothing_like_it\n"), ORACLE, ("cannot be imported", "nothing_like_it")),
         (change(ORACLE, "def doubled", "def twice"), ORACLE, ("does not define doubled", "float64")),
+        (link(f"{KATA}/hidden/test_link.py"), "test_link.py", ("cannot be read", "take it out")),
+        (change(HIDDEN, "points=", "points=-"), "test_doubled.py", ("points",)),
         (add(HIDDEN, "\n\ndef test_more():\n    pass\n"), "test_doubled.py::test_more", ("no @pytest.mark.check",)),
         (change(HIDDEN, "import pytest", "import pytest, nothing"), HIDDEN, ("cannot be imported", "'nothing'")),
         (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("@pytest.mark.check", "points", "float")),

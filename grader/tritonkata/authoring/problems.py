@@ -22,6 +22,10 @@ _LOOKS = (
 
 def problems_of(kata: Kata) -> tuple[str, ...]:
     """One line for each thing to put right: file, key or place, and the fix."""
-    unreadable = tuple(files.unreadable(kata))
-    # The rest reads and imports these files.
-    return unreadable or tuple(problem for look in _LOOKS for problem in look(kata))
+    try:
+        unreadable = tuple(files.unreadable(kata))
+        # The rest reads and imports these files.
+        return unreadable or tuple(problem for look in _LOOKS for problem in look(kata))
+    except OSError as error:
+        place = error.filename or kata.folder
+        return (f"{place}: cannot be read ({error.strerror}); correct its permissions, or take it out",)
