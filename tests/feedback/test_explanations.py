@@ -127,6 +127,19 @@ def test_out_of_bounds_says_tensor_element_and_program(tmp_path):
     assert "writes" in words.headline
 
 
+def test_an_operation_at_the_top_level_is_no_host_code(tmp_path):
+    """Where a self-test would be, the advice is where to put it, and not how to allocate."""
+
+    def words(phase):
+        refused = fault("forbidden_host_op", phase, access=None, operation="torch.randn")
+        return only(check("forbidden_host_op", fault=refused), tmp_path)
+
+    assert "__main__" in words("load").body
+    assert "host function" not in words("load").headline
+    assert "__main__" not in words("host").body
+    assert "host function" in words("host").headline
+
+
 @pytest.mark.parametrize("phase", ["load", "host", "compile", "kernel", "protocol"])
 def test_what_took_too_long_is_placed_in_its_phase_and_line(phase, tmp_path):
     def words(line):
