@@ -11,6 +11,7 @@ import click
 from tritonkata.cli import grading
 from tritonkata.cli.common import FileType, KataType, Problem
 from tritonkata.cli.records import OUT, some
+from tritonkata.feedback.numbers import plural
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _tell_of_left_out(found: Intake) -> None:
     have = {student.id for one in found.attempts for student in one.students}
     lack = sorted({left.student.id for left in found.left_out if left.student is not None} - have)
     if lack:
-        who = "1 student has" if len(lack) == 1 else f"{len(lack)} students have"
+        who = f"{plural(len(lack), 'student')} {'has' if len(lack) == 1 else 'have'}"
         click.echo(f"Note: {who} handed in nothing that can be graded ({some(lack)}); --dry-run says why", err=True)
 
 
@@ -135,7 +136,7 @@ def _tell_of_missing(book: Gradebook, kata: Kata) -> None:
     """Say who was in earlier downloads: nobody is to be dropped unnoticed by a download of a part of the class."""
     missing = sorted(book.students(kata.slug, present=False))
     if missing:
-        who = "1 student" if len(missing) == 1 else f"{len(missing)} students"
+        who = plural(len(missing), "student")
         click.echo(
             f"Note: {who} of earlier downloads not in this one ({some(missing)}): their grades are kept, and left out "
             "of reports and exports; grade the parts of a class with an --out of their own, or all in one download",

@@ -11,8 +11,8 @@ import click
 
 from tritonkata.cli import ending
 from tritonkata.cli.check import EngineName
-from tritonkata.cli.common import EXIT_FAILED, EXIT_GRADER, EXIT_PASSED, FileType, Problem, shown
-from tritonkata.cli.outputs import attempt, refuse_foreign, why
+from tritonkata.cli.common import EXIT_FAILED, EXIT_GRADER, EXIT_PASSED, FileType, Problem
+from tritonkata.cli.outputs import refuse_targets, why
 from tritonkata.cli.status import StatusLine
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def ceiling(ctx: click.Context, /, **given: Any) -> None:
 def _lab(name: Any, *, engine: EngineName, as_json: bool, svg: Path | None, html: Path | None, **asked: Any) -> int:
     from tritonkata.labs.model import Options
 
-    _refuse_unwritable(svg, html)
+    refuse_targets([(option, path, b"<") for option, path in (("--svg", svg), ("--html", html)) if path is not None])
     result = _measured(name, Options(**asked), engine)
     _write(result, svg, html)
     _print(result, as_json=as_json)
@@ -180,22 +180,6 @@ def _measured(name: Any, options: Options, engine: EngineName) -> Result:
     finally:
         status.clear()
         ending.raise_if_ended()
-
-
-def _refuse_unwritable(svg: Path | None, html: Path | None) -> None:
-    """Find out before the measurement, which takes a while."""
-    if svg is not None and html is not None and svg.absolute() == html.absolute():
-        raise Problem(f"--svg and --html are both {shown(svg)}; give each a file of its own")
-    for option, path in (("--svg", svg), ("--html", html)):
-        if path is None:
-            continue
-        if not path.absolute().parent.is_dir():
-            raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
-        refuse_foreign(option, path, b"<")
-        try:
-            attempt(path)
-        except OSError as error:
-            raise Problem(why(option, path, error)) from error
 
 
 def _write(result: Result, svg: Path | None, html: Path | None) -> None:

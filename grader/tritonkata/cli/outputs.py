@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tritonkata.cli.common import Problem, shown
@@ -28,18 +28,10 @@ class Outputs:
         Raises:
             Problem: a target cannot be written, or is something that must not be lost.
         """
-        if len({path.resolve() for _, path, _ in self._targets}) < len(self._targets):
-            raise Problem(f"--report and --junit are both {shown(self._targets[0][1])}; give each a file of its own")
         for option, path, _ in self._targets:
             if path.resolve() == submission.resolve():
                 raise Problem(f"{option}: {shown(path)} is the file to be graded; name another one for the report")
-            refuse_foreign(option, path, b"<" if option == "--junit" else b"{")
-            if not path.absolute().parent.is_dir():
-                raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
-            try:
-                (_try_beside if option == "--junit" else attempt)(path)
-            except OSError as error:
-                raise Problem(why(option, path, error)) from error
+        refuse_targets([(option, path, b"<" if option == "--junit" else b"{") for option, path, _ in self._targets])
 
     def write(self, report: Report) -> str | None:
         """Write what was asked for; returns why a target was not written."""
@@ -81,21 +73,35 @@ def _write_junit(report: Report, path: Path) -> None:
     write(report, path)
 
 
-def refuse_foreign(option: str, path: Path, start: bytes) -> None:
-    """Refuse to replace what this option did not write, as a name typed in the wrong place would.
+def refuse_targets(targets: Sequence[tuple[str, Path, bytes]]) -> None:
+    """Find out before the work, which takes a while, that what comes of it could not be written.
+
+    Each target is an option, its file, and how what will be written begins: a name typed in the wrong place is no
+    file to be replaced.
 
     Raises:
-        Problem: the target is a file that does not begin as what would be written.
+        Problem: two targets are one file, or one cannot be written, or holds something else.
     """
-    if not path.is_file():
-        return
-    try:
-        with path.open("rb") as file:
-            found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
-    except OSError as error:
-        raise Problem(why(option, path, error)) from error
-    if found and not found.startswith(start):
-        raise Problem(f"{option}: {shown(path)} is there and holds something else; choose another file")
+    seen: dict[Path, str] = {}
+    for option, path, start in targets:
+        other = seen.setdefault(path.resolve(), option)
+        if other != option:
+            raise Problem(f"{other} and {option} are both {shown(path)}; give each a file of its own")
+        if not path.absolute().parent.is_dir():
+            raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
+        try:
+            (_try_beside if option == "--junit" else attempt)(path)
+            is_foreign = path.is_file() and _begins_otherwise(path, start)
+        except OSError as error:
+            raise Problem(why(option, path, error)) from error
+        if is_foreign:
+            raise Problem(f"{option}: {shown(path)} is there and holds something else; choose another file")
+
+
+def _begins_otherwise(path: Path, start: bytes) -> bool:
+    with path.open("rb") as file:
+        found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
+    return bool(found) and not found.startswith(start)
 
 
 def attempt(path: Path) -> None:

@@ -192,21 +192,12 @@ class Gradebook:
 
     def students(self, kata: str, *, present: bool = True) -> set[str]:
         """Ids of who handed in, in the last download or else in earlier ones alone."""
-        with problems(self.path):
-            rows = self._connection.execute("SELECT students, present FROM submission WHERE kata = ?", (kata,))
-            found: dict[bool, set[str]] = {False: set(), True: set()}
-            for students, is_present in rows:
-                found[bool(is_present)].update(
-                    one.id for one in msgspec.json.decode(students, type=tuple[Student, ...])
-                )
-        return found[True] if present else found[False] - found[True]
+        there = set[str]().union(*self._groups(kata, present=True))
+        return there if present else set[str]().union(*self._groups(kata, present=False)) - there
 
     def groups(self, kata: str) -> list[set[str]]:
         """Ids of the students of each submission of the last download that several handed in together."""
-        with problems(self.path):
-            rows = self._connection.execute("SELECT students FROM submission WHERE kata = ? AND present = 1", (kata,))
-            found = [{one.id for one in msgspec.json.decode(row[0], type=tuple[Student, ...])} for row in rows]
-        return [students for students in found if len(students) > 1]
+        return [students for students in self._groups(kata, present=True) if len(students) > 1]
 
     def ungraded(self, kata: str) -> int:
         """Submissions of the last download that have no report."""
@@ -257,6 +248,13 @@ class Gradebook:
         """Let go of the file."""
         self._connection.close()
 
+    def _groups(self, kata: str, *, present: bool) -> list[set[str]]:
+        """Ids of the students of each submission that is, or is no longer, in the last download."""
+        sql = "SELECT students FROM submission WHERE kata = ? AND present = ?"
+        with problems(self.path):
+            rows = self._connection.execute(sql, (kata, present)).fetchall()
+        return [{one.id for one in _students(row[0])} for row in rows]
+
     def _records(self, kata: str) -> Iterator[tuple[int, Record]]:
         sql = (
             "SELECT submission.id, students, file, report, graded_at, submitted_at, late, attempt"
@@ -280,6 +278,10 @@ class Gradebook:
         return found
 
 
+def _students(encoded: bytes) -> tuple[Student, ...]:
+    return msgspec.json.decode(encoded, type=tuple[Student, ...])
+
+
 def _by_override(record: Record, overrides: dict[str, Override]) -> Iterator[Record]:
     others = tuple(one for one in record.students if one.id not in overrides)
     if others:
@@ -291,7 +293,7 @@ def _by_override(record: Record, overrides: dict[str, Override]) -> Iterator[Rec
 
 def _record(row: tuple[Any, ...]) -> Record:
     return Record(
-        students=msgspec.json.decode(row[1], type=tuple[Student, ...]),
+        students=_students(row[1]),
         file=row[2],
         report=msgspec.json.decode(row[3], type=Report),
         graded_at=row[4],

@@ -39,7 +39,7 @@ def _explained(message: str, path: Path, module: str) -> tuple[str, str]:
         told = f"{recursive} calls itself, directly or through another function, and kernels cannot"
         return told, "Write the recursion as a loop."
     plain = re.search(r"Cannot access global variable (\w+)", message)
-    if plain is not None and any(node.name == plain[1] for node in _nodes(path, ast.FunctionDef)):
+    if plain is not None and plain[1] in _functions(path):
         return _foreign_words(plain[1]), _JIT_MISSING.format(plain[1])
     torchs = re.match(r"TypeError\(.(\w+)\(\): .* must be Tensor, not tensor", message)
     if torchs is not None:
@@ -73,12 +73,10 @@ def foreign_function(error: BaseException, path: Path) -> Fault | None:
     inside = [node for kernel in kernels for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     calls = [node for node in inside if ast.unparse(node.func) in wanted]
     name = one_line(ast.unparse(calls[0].func)) if calls else "a function"
-    own = any(node.name == name for node in _nodes(path, ast.FunctionDef))
-    last = name.rpartition(".")[2]
-    advice = _JIT_MISSING.format(name) if own else _OF_TRITON.format(last)
-    return Fault(
-        "compile_error", "compile", _foreign_words(name), line=calls[0].lineno if calls else None, advice=advice
-    )
+    own = name in _functions(path)
+    advice = _JIT_MISSING.format(name) if own else _OF_TRITON.format(name.rpartition(".")[2])
+    line = calls[0].lineno if calls else None
+    return Fault("compile_error", "compile", _foreign_words(name), line=line, advice=advice)
 
 
 def _foreign_words(name: str) -> str:
@@ -100,9 +98,12 @@ def _recursive(message: str, path: Path, module: str) -> str:
     key = re.match(rf"KeyError\('{re.escape(module)}\.([^']*)'\)", message)
     if key is None:
         return ""
-    names = [node.name for node in _nodes(path, ast.FunctionDef)]
-    fitting = [name for name in names if key[1].rpartition(">.")[2].startswith(f"{name}__")]
+    fitting = [name for name in _functions(path) if key[1].rpartition(">.")[2].startswith(f"{name}__")]
     return max(fitting, key=len, default="")
+
+
+def _functions(path: Path) -> list[str]:
+    return [node.name for node in _nodes(path, ast.FunctionDef)]
 
 
 def _nodes(path: Path, kind: type[Any]) -> Sequence[Any]:
