@@ -294,6 +294,28 @@ def test_a_scheduler_that_comes_back_is_given_the_rest(kata: Kata, tmp_path: Pat
 
 
 @pytest.mark.slow
+def test_a_scheduler_that_is_being_started_again_is_waited_for(kata: Kata, tmp_path: Path) -> None:
+    """It removes its file when it ends, and writes another one."""
+    told: list[str] = []
+    with ExitStack() as stack, open_gradebook(tmp_path / "grades", create=True, grading=True) as book:
+
+        def tell(line: str) -> None:
+            told.append(line)
+            stack.enter_context(scheduler(tmp_path))
+            stack.enter_context(worker(tmp_path, "two"))
+
+        run = book.run("doubled", Settings("interpreter", digest_of(kata)), 7)
+        book.take_in("doubled", class_of(kata, 4), ())
+        with scheduler(tmp_path) as file, worker(tmp_path, "one"):
+            outcomes = grade_on_cluster(book, run, kata, file, tell=tell)
+            next(outcomes)
+        Path(file).unlink(missing_ok=True)
+        assert len(list(outcomes)) == 3
+        assert not list(book.pending(run))
+    assert [line.partition(": the cluster is away")[0] for line in told] == [f"waiting: {file}"]
+
+
+@pytest.mark.slow
 def test_what_a_cluster_cannot_grade_is_told_once_and_left_to_the_next_command(kata: Kata, tmp_path: Path) -> None:
     """Its machines have no sandbox, which the run began with."""
     empty = tmp_path / "empty"
