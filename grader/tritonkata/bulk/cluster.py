@@ -32,7 +32,7 @@ class ClusterProblem(Exception):
     """The cluster cannot be used: one line with the address, what is wrong, and what to do."""
 
 
-class _NoAddress(ClusterProblem):
+class NoScheduler(ClusterProblem):
     """There is no scheduler file, and no address: a mistake at first, and later a scheduler that is being restarted."""
 
 
@@ -108,18 +108,18 @@ def _where(address: str) -> dict[str, Any]:
     """The address as what dask takes.
 
     Raises:
-        _NoAddress: it is neither an address nor a scheduler file.
+        NoScheduler: it is neither an address nor a scheduler file.
     """
     if not Path(address).is_file():
         if re.search(r":\d+/?$", address) is None:
-            raise _NoAddress(f"{address}: there is no such scheduler file, and an address is like tcp://host:8786")
+            raise NoScheduler(f"{address}: there is no such scheduler file, and an address is like tcp://host:8786")
         return {"address": address}
     try:
         known = json.loads(Path(address).read_text(encoding="utf-8"))["address"]
     except (OSError, ValueError, KeyError, TypeError):
         known = None
     if not isinstance(known, str):
-        raise _NoAddress(f"{address}: this is no scheduler file; `dask scheduler --scheduler-file FILE` writes one")
+        raise NoScheduler(f"{address}: this is no scheduler file; `dask scheduler --scheduler-file FILE` writes one")
     return {"scheduler_file": address}
 
 
@@ -131,5 +131,5 @@ def _away() -> tuple[type[BaseException], ...]:
         from dask.distributed import CancelledError as Forgotten
         from distributed.comm.core import CommClosedError
     except ImportError:
-        return (OSError, _NoAddress)
-    return (OSError, _NoAddress, CommClosedError, CancelledError, Forgotten, TimeoutError)
+        return (OSError, NoScheduler)
+    return (OSError, NoScheduler, CommClosedError, CancelledError, Forgotten, TimeoutError)
