@@ -25,7 +25,9 @@ HEAD = 'format_version = 1\ntitle = "C"\n'
 
 
 def files_below(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    """Those that were written there; what Python keeps of an import is none of them."""
+    files = [path for path in root.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
 @pytest.mark.slow

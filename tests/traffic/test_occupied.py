@@ -80,7 +80,7 @@ def test_a_count_begins_again_until_the_counters_are_free(monkeypatch: pytest.Mo
 
 def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.0)
-    fake = installed(monkeypatch, failures=1000)
+    fake = installed(monkeypatch, failures=10**9)
     profiler = RangeProfiler(1, 0)
     with pytest.raises(CuptiError, match="another profiler holds the counters") as caught:
         Patience().until_free(lambda: profiler.count(["metric"], lambda _: None, 1))
@@ -89,7 +89,7 @@ def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatc
 
 
 def test_whoever_waited_in_vain_does_not_wait_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = installed(monkeypatch, failures=1000, refused=SET_UP)
+    fake = installed(monkeypatch, failures=10**9, refused=SET_UP)
     left = Patience()
     monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.01)
     with pytest.raises(CuptiError):

@@ -34,7 +34,9 @@ def unpacked(parcel: bytes, slug: str) -> Kata:
     if digest not in _known:
         folder = tempfile.TemporaryDirectory(prefix="kata-course-")
         with tarfile.open(fileobj=io.BytesIO(parcel)) as archive:
-            archive.extractall(folder.name, filter="data")
+            if hasattr(tarfile, "data_filter"):  # not before Python 3.11.4
+                archive.extraction_filter = tarfile.data_filter
+            archive.extractall(folder.name)
         # The folder is removed when the process ends.
         _known[digest] = (folder, load_course(Path(folder.name)).kata(slug))
     return _known[digest][1]
