@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tritonkata.engine.sharing import GpuSetAside, SharedHost, end_launchers
 from tritonkata.engine.station import Station, open_station
 from tritonkata.engine.workers import Assignment
 from tritonkata.model.course import Kata
+from tritonkata.model.observation import Level
 from tritonkata.model.report import Report, repeatable
 
 pytestmark = pytest.mark.gpu
@@ -26,6 +29,11 @@ pytestmark = pytest.mark.gpu
 FAR = "    tl.store(y_ptr + (row + (1 << 40)) * n_cols + cols, 2 * x, mask=mask)\n"
 ENDLESS = "    n = 0\n    while tl.load(x_ptr, volatile=True) > -1e30:\n        n += 1\n    x_ptr += n\n"
 MASK = "    mask = cols < n_cols\n"
+COUNT = """
+from tritonkata.launcher import driver
+from tritonkata.launcher.traffic.source import Counters
+print(Counters(driver.open_device(0), 0).cupti is not None)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +142,27 @@ def test_a_submission_finds_nothing_of_the_one_before(kata: Kata, station: Stati
     engine.close()
     for output in observation.outputs:
         assert not np.isin(output, [12345.0, 24690.0]).any()
+
+
+def test_counts_among_other_requests_are_right_and_others_can_count_after_them(kata: Kata, station: Station) -> None:
+    """The launcher keeps the counters from one to the next, and lets them go before it takes times."""
+    engine = GpuEngine(Assignment.to_kata(kata, "doubled.py", kata.solution.read_bytes()), station)
+    entry, x = kata.file.entry_points[0], np.ones((37, 1000), np.float32)
+
+    def counted() -> None:
+        traffic = engine.traffic(entry, (x,)).traffic
+        assert traffic is not None
+        assert (traffic.source, traffic.requested) == ("cupti", Level(x.nbytes, x.nbytes))
+
+    try:
+        for _ in range(3):
+            counted()
+            assert (engine.run(entry, (x,)).outputs[0] == 2).all()
+        (timed,) = engine.time(entry, ((x,),), 2 * x.nbytes)
+        assert timed.speed is not None
+        counted()
+        other = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, check=True, timeout=60)
+        assert other.stdout == "True\n"
+        counted()
+    finally:
+        engine.close()

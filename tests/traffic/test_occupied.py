@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from fake_cupti import HARDWARE_BUSY, Library
 
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic import library, patience, source
@@ -13,41 +13,10 @@ from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
 from tritonkata.launcher.traffic.patience import Patience
 from tritonkata.launcher.traffic.source import Counters, Cupti
 
-HARDWARE_BUSY = 26
 INVALID_KIND = 21
 START = "cuptiRangeProfilerStart"
 SET_UP = "cuptiProfilerGetCounterAvailability"
 """Both are refused while another process counts, as an H200 showed."""
-
-
-class Library:
-    """Answers every function of CUPTI as one that works, but for the first `failures` calls of one of them."""
-
-    def __init__(self, failures: int, code: int, refused: str) -> None:
-        self.failures, self.code, self.refused = failures, code, refused
-        self.calls: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        def answered(reference: Any, *_: Any) -> int:
-            self.calls.append(name.removeprefix("cupti"))
-            if name == self.refused and self.failures:
-                self.failures -= 1
-                return self.code
-            for field, value in {
-                "pChipName": b"gh100",
-                "pHostObject": 1,
-                "pRangeProfilerObject": 1,
-                "counterAvailabilityImageSize": 8,
-                "configImageSize": 8,
-                "counterDataSize": 8,
-                "numOfPasses": 1,
-                "isAllPassSubmitted": 1,
-            }.items():
-                if hasattr(getattr(reference, "_obj", None), field):
-                    setattr(reference._obj, field, value)
-            return 1 if name == "cuptiGetResultString" else 0
-
-        return answered
 
 
 def installed(
@@ -66,7 +35,9 @@ def counters(monkeypatch: pytest.MonkeyPatch) -> Counters:
     monkeypatch.setattr(driver, "current_context", lambda: 1)
     monkeypatch.setattr(driver, "bus_id", lambda: "0000:fe:00.0")
     monkeypatch.setattr(driver, "attribute", lambda *_: 1 << 20)
-    monkeypatch.setattr(source, "_calibrated", lambda profiler, patience, _: Cupti(profiler, (), {}, patience))
+    monkeypatch.setattr(
+        source, "_calibrated", lambda profiler, hold, patience, _: Cupti(profiler, (), {}, hold, patience)
+    )
     return Counters(None, 0)
 
 
@@ -74,6 +45,7 @@ def test_a_count_begins_again_until_the_counters_are_free(monkeypatch: pytest.Mo
     fake = installed(monkeypatch, failures=3)
     profiler, runs = RangeProfiler(1, 0), list[int]()
     assert Patience().until_free(lambda: profiler.count(["metric"], lambda _: runs.append(1), 1)) == {}
+    profiler.release()
     assert len(runs) == 1
     assert fake.calls.count("RangeProfilerEnable") == fake.calls.count("RangeProfilerDisable") == 4
 

@@ -77,7 +77,7 @@ def host_bytes(steps: Sequence[Step]) -> Level:
 def _by_cupti(
     request: Count, session: Session, steps: Sequence[Step], chosen: tuple[int, ...], cupti: Cupti
 ) -> Counted:
-    with exclusive(driver.bus_id()):
+    with cupti.hold:
         began = time.monotonic()
         launches = cupti.counted_alone(work_of(session, steps), request.levels)
         taken = time.monotonic() - began

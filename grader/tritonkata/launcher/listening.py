@@ -14,13 +14,18 @@ from tritonkata.boundary.channel import ChannelClosed
 from tritonkata.boundary.socket_channel import SocketChannel
 from tritonkata.launcher.serve import EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
 
+IDLE_SECONDS = 0.1
+"""In a class that is being graded the next one asks within milliseconds. Other processes may want the counters."""
+
 
 def listen(listener: socket.socket, owner: int, device_index: int) -> int:
     """Serve connections until the process `owner` ends; the exit code, as of `serve`."""
     threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
     opened = Opened(device_index)
-    opened.prepare()
+    opened.prepare(keep=True)
     while True:
+        if not select.select([listener], [], [], IDLE_SECONDS)[0]:
+            opened.release_counters()
         connection, _ = listener.accept()
         channel = SocketChannel(connection)
         try:

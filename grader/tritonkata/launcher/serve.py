@@ -55,10 +55,23 @@ class Opened:
         channel.send(self.greeting)
         return isinstance(self.greeting, LauncherReady)
 
-    def prepare(self) -> None:
-        """Set up the counters: the first request takes seconds to come, while the tracer imports torch."""
+    def prepare(self, *, keep: bool = False) -> None:
+        """Set up the counters: the first request takes seconds to come, while the tracer imports torch.
+
+        With `keep` they are kept from one count to the next, until `release_counters`.
+        """
         if isinstance(self.greeting, LauncherReady):
             self.counters.prepare()
+            self.counters.keeps = keep
+
+    def release_counters(self) -> None:
+        """Let other processes count.
+
+        Raises:
+            CuptiError: as of `Counters.release`.
+        """
+        if isinstance(self.greeting, LauncherReady):
+            self.counters.release()
 
     def _greeting(self) -> LauncherReady:
         return LauncherReady(driver.figures(self.device), driver.driver_version(), driver.free_memory())
@@ -130,6 +143,8 @@ def _answer(
         return replay(request, blobs)
     if isinstance(request, Count):
         return count(request, blobs, opened.counters), ()
+    # What takes times has the card as it is without a profiler.
+    opened.release_counters()
     if isinstance(request, Examine):
         return examine(opened.device), ()
     return time_plan(request, blobs, opened.device)

@@ -73,6 +73,7 @@ class RangeProfiler:
         self._availability = self._counter_availability()
         self._configs: dict[tuple[str, ...], _Config] = {}
         self._host = self._new_host()
+        self._profiler: int | None = None
 
     def supported(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """Those of the metrics that this chip has."""
@@ -85,30 +86,42 @@ class RangeProfiler:
     def count(self, metrics: Sequence[str], work: Callable[[Ranged], None], ranges: int) -> dict[str, Values]:
         """Values by the name of each range that `work` opens, at most `ranges` different ones.
 
-        `work` is called once for each pass and must launch the same kernels every time.
+        `work` is called once for each pass and must launch the same kernels every time. Afterwards this process has
+        the counters until `release`.
 
         Raises:
-            CuptiError: the counters could not be read; unless it `is_broken`, another process has them.
+            CuptiError: the counters could not be read, and are released; unless it `is_broken`, another process has
+                them.
         """
         config = self._config(tuple(metrics))
-        profiler = self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
+        if self._profiler is None:
+            self._profiler = self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
         try:
-            data = self._counter_data(profiler, config, ranges)
-            self._collect(profiler, config, data, work, ranges)
-            values = self._values(config, data)
+            data = self._counter_data(self._profiler, config, ranges)
+            self._collect(self._profiler, config, data, work, ranges)
+            return self._values(config, data)
         except BaseException as error:
             # What went wrong first is what counts; after a kernel's fault the context is gone anyway.
             try:
-                self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
+                self.release()
             except CuptiError:
                 if isinstance(error, CuptiError):
                     error.is_broken = True
             raise
-        self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
-        return values
+
+    def release(self) -> None:
+        """Give the counters back, if this process has them.
+
+        Raises:
+            CuptiError: CUPTI refuses.
+        """
+        profiler, self._profiler = self._profiler, None
+        if profiler is not None:
+            self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
 
     def close(self) -> None:
-        """Give the counters back."""
+        """Leave CUPTI."""
+        self.release()
         self._call("Profiler_Host_Deinitialize", pHostObject=self._host)
         self._call("Profiler_DeInitialize")
 

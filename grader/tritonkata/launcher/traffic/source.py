@@ -13,7 +13,7 @@ from tritonkata.boundary.messages import LaunchCounters
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic import calibration, metrics
 from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
-from tritonkata.launcher.traffic.exclusive import exclusive
+from tritonkata.launcher.traffic.hold import Hold
 from tritonkata.launcher.traffic.library import CuptiMissing
 from tritonkata.launcher.traffic.patience import Patience
 from tritonkata.launcher.traffic.workload import Work
@@ -31,7 +31,8 @@ class Cupti:
     profiler: RangeProfiler
     metrics: tuple[str, ...]
     absent: dict[str, str]
-    patience: Patience = field(default_factory=Patience)
+    hold: Hold
+    patience: Patience
 
     def count(self, work: Work, levels: Sequence[str] = ALL_LEVELS) -> tuple[LaunchCounters, ...]:
         """Raw values of each launch, once no other process counts.
@@ -41,11 +42,11 @@ class Cupti:
         Raises:
             CuptiError: the counters could not be read. The context may be in no state to go on.
         """
-        with exclusive(driver.bus_id()):
+        with self.hold:
             return self.counted_alone(work, levels)
 
     def counted_alone(self, work: Work, levels: Sequence[str] = ALL_LEVELS) -> tuple[LaunchCounters, ...]:
-        """The same, for a caller that holds the lock."""
+        """The same, for a caller within `hold`."""
         names = work.names
         if not names:
             return ()
@@ -66,9 +67,9 @@ class Counters:
     device_index: int
     seconds: float = 0.0
     occupied: str = ""
-    _profiler: RangeProfiler | None = None
     _cupti: Cupti | None = None
     _reason: str | None = None
+    _hold: Hold = field(default_factory=Hold)
     _patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
@@ -81,9 +82,26 @@ class Counters:
 
         That is not waited for: whoever asks for something else than a count must not wait for this.
         """
-        if self._profiler is None and self._reason is None:
+        if self._hold.profiler is None and self._reason is None:
             with self._timed():
-                self._profiler = self._set_up()
+                self._hold.profiler = self._set_up()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the counters are kept from one count to the next; whoever says so must `release` them."""
+        return self._hold.keeps
+
+    @keeps.setter
+    def keeps(self, keeps: bool) -> None:
+        self._hold.keeps = keeps
+
+    def release(self) -> None:
+        """Let other processes count, if this one has the counters.
+
+        Raises:
+            CuptiError: the profiler could not be ended. The context may be in no state to go on.
+        """
+        self._hold.release()
 
     def give_up(self, reason: str) -> None:
         """Count no more with CUPTI: it failed after it had worked."""
@@ -94,11 +112,11 @@ class Counters:
         """CUPTI where it can be trusted."""
         if self._cupti is None and self._reason is None:
             # Only now: whoever never counts leaves the counters to others.
-            with exclusive(driver.bus_id()), self._timed():
-                if self._profiler is None:
-                    self._profiler = self._patience.until_free(self._set_up)
+            with self._timed(), self._hold:
+                if self._hold.profiler is None:
+                    self._hold.profiler = self._patience.until_free(self._set_up)
                 l2_bytes = driver.attribute(self.device, "L2_CACHE_SIZE")
-                self._cupti = _calibrated(self._profiler, self._patience, l2_bytes)
+                self._cupti = _calibrated(self._hold.profiler, self._hold, self._patience, l2_bytes)
         return self._cupti
 
     @property
@@ -129,11 +147,11 @@ class Untrusted(Exception):
     """Counters that measured a plain copy wrongly."""
 
 
-def _calibrated(profiler: RangeProfiler, patience: Patience, l2_bytes: int) -> Cupti:
+def _calibrated(profiler: RangeProfiler, hold: Hold, patience: Patience, l2_bytes: int) -> Cupti:
     supported = profiler.supported([name for level in metrics.LEVELS.values() for name in level])
     if not all(name in supported for name in metrics.NEEDED):
         raise Untrusted(f"the chip {profiler.chip} has no counters of requested bytes")
-    candidate = Cupti(profiler, supported, {}, patience)
+    candidate = Cupti(profiler, supported, {}, hold, patience)
     with calibration.copy_work(l2_bytes) as (work, nbytes):
         work.run()
         values = [launch.values for launch in candidate.counted_alone(work)]
