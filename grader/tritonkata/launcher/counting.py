@@ -14,6 +14,7 @@ import msgspec
 from tritonkata.boundary.messages import Count, Counted, LaunchCounters
 from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import driver, faults, tuning
+from tritonkata.launcher.recorded import write
 from tritonkata.launcher.session import Session, opened, refresh, run, start
 from tritonkata.launcher.traffic import calibration, metrics, ncu
 from tritonkata.launcher.traffic.cupti import CuptiError
@@ -95,7 +96,7 @@ def _by_ncu(
     try:
         with tempfile.TemporaryDirectory(prefix="kata-plan-") as folder:
             path = Path(folder) / "plan"
-            _write(path, request, blobs, chosen)
+            write(path, request, blobs, chosen)
             words = ["tritonkata.launcher.once", "plan", str(counters.device_index), str(path)]
             with exclusive(driver.bus_id()):
                 copied, *launches = ncu.count(words, wanted)
@@ -107,13 +108,6 @@ def _by_ncu(
         return Counted(None, reason=f"{counters.reason}; and Nsight Compute is not trusted: {problem}"[:2000])
     taken = time.monotonic() - began
     return _counted("ncu", launches, request, steps, chosen, {"CUPTI": counters.reason, **absent}, seconds=taken)
-
-
-def _write(path: Path, request: Count, blobs: Sequence[Any], chosen: tuple[int, ...]) -> None:
-    # Not at the top: that module is a program of its own, which imports this one.
-    from tritonkata.launcher import once
-
-    once.write(path, request, blobs, chosen)
 
 
 def _counted(

@@ -7,33 +7,16 @@ start and stop. Nsight Compute starts this; it prints nothing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from tritonkata.boundary.messages import Count
 from tritonkata.launcher import driver, tuning
 from tritonkata.launcher.counting import work_of
+from tritonkata.launcher.recorded import read
 from tritonkata.launcher.session import opened, refresh
 from tritonkata.launcher.traffic.calibration import copy_work
 from tritonkata.launcher.traffic.workload import Work
 
 _POISON = 0xFF
-
-
-class Recorded(msgspec.Struct, frozen=True):
-    """A request in a file: the configurations chosen, and the arguments' bytes."""
-
-    request: Count
-    blobs: tuple[bytes, ...]
-    chosen: tuple[int, ...] = ()
-
-
-def write(path: Path, request: Count, blobs: Sequence[Any], chosen: tuple[int, ...]) -> None:
-    """Put a request into a file."""
-    path.write_bytes(msgspec.msgpack.encode(Recorded(request, tuple(bytes(blob) for blob in blobs), chosen)))
 
 
 def main(words: list[str]) -> int:
@@ -42,7 +25,7 @@ def main(words: list[str]) -> int:
     with copy_work(driver.attribute(device, "L2_CACHE_SIZE")) as (work, _):
         _watched(work)
     if words[0] == "plan":
-        recorded = msgspec.msgpack.decode(Path(words[2]).read_bytes(), type=Recorded)
+        recorded = read(Path(words[2]))
         plan = recorded.request.plan
         with opened(plan, recorded.request.arguments, recorded.blobs) as session:
             refresh(session, _POISON)
