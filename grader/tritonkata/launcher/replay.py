@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from tritonkata.boundary.messages import Replay, Replayed
 from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import compare, driver, faults, hostops, tuning
 from tritonkata.launcher.compare import Mask
+from tritonkata.launcher.repeating import Words, repeats
 from tritonkata.launcher.session import Session, inputs_changed, opened, refresh, run
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Unwritten
@@ -21,10 +21,6 @@ from tritonkata.model.plan import Step, View
 from tritonkata.model.tensors import Run, TensorData, TensorSpec
 
 Storages = list[NDArray[np.uint8]]
-Words = list[NDArray[Any]]
-_REPEATS = 6
-_REPEAT_SECONDS = 2.0
-"""A kernel that is so slow is run again once: the deadline of the case goes on."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,8 @@ def _compare_runs(
         found[other] = _words(outcome, specs)
         for index, flat in enumerate(found[other]):
             suspects += _depends_on_poison(index, specs[index], words[index], flat, masks[index], other)
-    if suspects and not hits and _repeats(session, steps, found):
+    dtypes = [spec.dtype for spec in specs]
+    if suspects and not hits and repeats(lambda byte: _words(_run_once(session, steps, byte), specs), found, dtypes):
         raise faults.ReplayFault(_uninitialised(session, *suspects[0]))
     summaries = (compare.unwritten(index, mask, specs[index].shape) for index, mask in enumerate(masks))
     return tuple(summary for summary in summaries if summary), hits
@@ -119,25 +116,6 @@ def _depends_on_poison(
     mask &= compare.holds_poison(second, poison)
     differs = compare.differing(first, second, spec.dtype) & ~mask
     return [(index, int(differs.argmax()))] if differs.any() else []
-
-
-def _repeats(session: Session, steps: Sequence[Step], found: Mapping[int, Words]) -> bool:
-    """Whether all outputs come out as `found` over each poison, time after time: else they vary by themselves.
-
-    Programs that race for an element, or add to it in any order, may well agree some times over one poison; that
-    they also differ from that over the other one, each time, is rarer by far.
-    """
-    specs = [view.spec for view in session.plan.outputs]
-    began = time.monotonic()
-    for number in range(_REPEATS):
-        if number and time.monotonic() - began > _REPEAT_SECONDS:
-            break
-        for poison, words in found.items():
-            outputs = _run_once(session, steps, poison).outputs
-            for first, storage, spec in zip(words, outputs, specs, strict=True):
-                if compare.differing(first, compare.flat_words(storage, spec), spec.dtype).any():
-                    return False
-    return True
 
 
 def _uninitialised(session: Session, index: int, position: int) -> Fault:
