@@ -14,6 +14,8 @@ from tritonkata.launcher.traffic.patience import Patience
 from tritonkata.launcher.traffic.source import Counters, Cupti
 
 INVALID_KIND = 21
+UNKNOWN = 999
+"""How a start was refused, once, among twelve graders whose launchers were killed by hostile kernels."""
 START = "cuptiRangeProfilerStart"
 SET_UP = "cuptiProfilerGetCounterAvailability"
 """Both are refused while another process counts, as an H200 showed."""
@@ -41,8 +43,9 @@ def counters(monkeypatch: pytest.MonkeyPatch) -> Counters:
     return Counters(None, 0)
 
 
-def test_a_count_begins_again_until_the_counters_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = installed(monkeypatch, failures=3)
+@pytest.mark.parametrize("code", [HARDWARE_BUSY, UNKNOWN])
+def test_a_count_begins_again_until_the_counters_are_free(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    fake = installed(monkeypatch, failures=3, code=code)
     profiler, runs = RangeProfiler(1, 0), list[int]()
     assert Patience().until_free(lambda: profiler.count(["metric"], lambda _: runs.append(1), 1)) == {}
     profiler.release()
@@ -60,6 +63,15 @@ def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatc
     assert fake.calls.count("RangeProfilerEnable") == fake.calls.count("RangeProfilerDisable")
 
 
+def test_a_start_that_is_refused_again_and_again_is_a_broken_profiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "PUZZLED_SECONDS", 0.01)
+    installed(monkeypatch, failures=10**9, code=UNKNOWN)
+    profiler = RangeProfiler(1, 0)
+    with pytest.raises(CuptiError) as caught:
+        Patience().until_free(lambda: profiler.count(["metric"], lambda _: None, 1))
+    assert caught.value.is_broken
+
+
 def test_whoever_waited_in_vain_does_not_wait_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = installed(monkeypatch, failures=10**9, refused=SET_UP)
     left = Patience()
@@ -73,8 +85,12 @@ def test_whoever_waited_in_vain_does_not_wait_again_at_once(monkeypatch: pytest.
     assert fake.calls[before:].count(SET_UP.removeprefix("cupti")) == 1
 
 
-def test_what_is_broken_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = installed(monkeypatch, failures=1, code=INVALID_KIND)
+@pytest.mark.parametrize(
+    ("code", "refused"),
+    [(INVALID_KIND, START), (UNKNOWN, "cuptiRangeProfilerStop"), (UNKNOWN, "cuptiRangeProfilerEnable")],
+)
+def test_what_is_broken_is_not_tried_again(monkeypatch: pytest.MonkeyPatch, code: int, refused: str) -> None:
+    fake = installed(monkeypatch, failures=1, code=code, refused=refused)
     profiler = RangeProfiler(1, 0)
     with pytest.raises(CuptiError) as caught:
         Patience().until_free(lambda: profiler.count(["metric"], lambda _: None, 1))

@@ -17,6 +17,7 @@ Ranged = Callable[[str], AbstractContextManager[None]]
 _INVALID_METRIC_NAME = 17
 _INSUFFICIENT_PRIVILEGES = (35, 40)
 _HARDWARE_BUSY = 26
+_UNKNOWN = 999
 _OTHER_PROFILER = (_HARDWARE_BUSY, 36, 39)
 _MAX_PASSES = 32
 
@@ -39,6 +40,10 @@ class CuptiError(Exception):
         self.code = code
         self.is_broken = code != _HARDWARE_BUSY
         """Whether this process may be in no state to count again. Else another one has the counters for now."""
+        self.may_pass = not self.is_broken or (
+            code == _UNKNOWN and call == structs.function_name("RangeProfiler_Start")
+        )
+        """Whether to try again. An H200 refused a start so, once, as twelve graders of hostile kernels took turns."""
 
 
 def _advice(code: int) -> str | None:
@@ -106,7 +111,7 @@ class RangeProfiler:
                 self.release()
             except CuptiError:
                 if isinstance(error, CuptiError):
-                    error.is_broken = True
+                    error.is_broken, error.may_pass = True, False
             raise
 
     def release(self) -> None:

@@ -12,6 +12,8 @@ from tritonkata.launcher.traffic.cupti import CuptiError
 Result = TypeVar("Result")
 
 PATIENCE_SECONDS = 15.0
+PUZZLED_SECONDS = 3.0
+"""So long where nothing says that another process is the reason."""
 IMPATIENT_SECONDS = 60.0
 """After waiting in vain, for so long everything is tried once and not waited for: somebody keeps the counters."""
 
@@ -30,15 +32,15 @@ class Patience:
         Raises:
             CuptiError: they did not come free, or something else went wrong.
         """
-        patience = PATIENCE_SECONDS if time.monotonic() > self._impatient_until else 0.0
-        deadline = time.monotonic() + patience
+        began = time.monotonic()
+        patience = PATIENCE_SECONDS if began > self._impatient_until else 0.0
         while True:
             try:
                 return action()
             except CuptiError as error:
-                if error.is_broken:
+                if not error.may_pass:
                     raise
-                if time.monotonic() >= deadline:
+                if time.monotonic() >= began + (min(patience, PUZZLED_SECONDS) if error.is_broken else patience):
                     self._impatient_until = time.monotonic() + IMPATIENT_SECONDS
                     raise
             time.sleep(random.uniform(0.02, 0.2))
