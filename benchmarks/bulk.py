@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,10 @@ def main() -> None:
     """Measure what was asked for and keep it."""
     options = parsed()
     with tempfile.TemporaryDirectory() as folder:
-        found = memory(Path(folder), options) if options.memory else speed(Path(folder), options)
-    print(save(options.name or ("bulk_memory" if options.memory else f"bulk_{options.engine}"), found))
+        name = options.name or ("bulk_memory" if options.memory else f"bulk_{options.engine}")
+        # What is measured is kept, also where the rest is ended.
+        for found in (memory if options.memory else speed)(Path(folder), options):
+            print(save(name, found), flush=True)
 
 
 def parsed() -> argparse.Namespace:
@@ -89,15 +92,11 @@ def parsed() -> argparse.Namespace:
     return options
 
 
-def speed(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """The class graded, on one GPU or more, and a sample of it in the loop."""
+def speed(folder: Path, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The class graded, on one GPU or more, and a sample of it in the loop; what is known after each part."""
     submissions = write_class(folder / "class", options.kata, options.submissions)
     counts = range(1, options.gpus + 1) if options.engine == "gpu" else (0,)
-    graded = []
-    for gpus in counts:
-        graded.append(grade(submissions, folder / f"grades{gpus}", options, gpus))
-        print(summary(graded[-1]), flush=True)
-    looped = loop(submissions, options, verdicts(folder / f"grades{counts[0]}", options.kata))
+    graded: list[dict[str, Any]] = []
     found = {
         "kata": options.kata,
         "engine": options.engine,
@@ -105,14 +104,19 @@ def speed(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         "jobs": options.jobs,
         "seed": SEED,
         "kata_grade": graded,
-        "loop": looped,
-        "times_as_fast_as_the_loop": [round(one["a_minute"] / looped["a_minute"], 2) for one in graded],
         "environment": environment(),
     }
+    for gpus in counts:
+        graded.append(grade(submissions, folder / f"grades{gpus}", options, gpus))
+        print(summary(graded[-1]), flush=True)
+        yield found
     if len(graded) > 1:
         found["two_gpus_against_one"] = round(graded[1]["a_minute"] / graded[0]["a_minute"], 2)
+    looped = loop(submissions, options, verdicts(folder / f"grades{counts[0]}", options.kata))
+    found["loop"] = looped
+    found["times_as_fast_as_the_loop"] = [round(one["a_minute"] / looped["a_minute"], 2) for one in graded]
     print(f"loop: {looped['a_minute']} a minute; kata grade is {found['times_as_fast_as_the_loop']} times as fast")
-    return found
+    yield found
 
 
 def course_of(kata: str) -> Path:
@@ -185,8 +189,8 @@ def summary(graded: dict[str, Any]) -> str:
     return f"kata grade: {graded['a_minute']} a minute in {graded['seconds']} s ({where}), peak {peak:.2f} GiB"
 
 
-def memory(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """The peak of memory for classes of several sizes."""
+def memory(folder: Path, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The peak of memory for classes of several sizes; what is known after all of them."""
     rows = []
     options.kata = SMALL_KATA
     for size in MEMORY_SIZES:
@@ -195,7 +199,7 @@ def memory(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         rows.append({"submissions": size, "download_bytes": size * LARGE_BYTES, **graded})
         mebibytes = graded["peak_bytes_of_the_command"] / (1 << 20)
         print(f"{summary(graded)}; the command itself had at most {mebibytes:.0f} MiB", flush=True)
-    return {
+    yield {
         "what": "submissions to the small kata of the tests, graded on the interpreter, each filled up with a comment",
         "jobs": options.jobs,
         "rows": rows,
