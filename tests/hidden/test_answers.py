@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from tritonkata.hidden.answers import assert_answer, assert_function, same
+from tritonkata.hidden.answers import assert_answer, assert_function, attempted
 from tritonkata.hidden.asserts import CheckFailed
+from tritonkata.hidden.comparing import is_rounded, kind, same
+from tritonkata.model.faults import Fault
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,8 @@ def test_what_is_the_same(got: Any, right: Any, equal: bool) -> None:
 def failure(*arguments: Any, **settings: Any) -> Any:
     with pytest.raises(CheckFailed) as raised:
         (assert_function if isinstance(arguments[1], list) else assert_answer)(*arguments, **settings)
-    assert raised.value.verdict == "wrong_output"
+    fault = raised.value.evidence.fault
+    assert raised.value.verdict == ("wrong_output" if fault is None else fault.verdict)
     return raised.value
 
 
@@ -86,3 +89,101 @@ def test_a_slip_explains_a_function_only_if_it_explains_every_wrong_value() -> N
     assert failure("f", calls, [1.0, 4.0, 9.0], right, known={"squared": slip}).evidence.answer.mistake == "squared"
     assert failure("f", calls, [1.0, 4.0, 8.0], right, known={"squared": slip}).evidence.answer.mistake == "answer_f"
     assert_function("f", calls, right, right, known={"squared": slip})
+
+
+RAISED = Fault("runtime_error", "answer", "math domain error", "ValueError", 12)
+A_SET = Fault("invalid_output", "result", "a set")
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "rounded"),
+    [
+        (1.3, 4 / 3, True),
+        (1.33, 4 / 3, True),
+        (1.4, 4 / 3, False),
+        (1, 4 / 3, False),
+        (1.6, 5 / 3, True),
+        (1.7, 5 / 3, True),
+        (89, 88.7228, True),
+        (88, 88.7228, True),
+        (90, 88.7228, False),
+        (-9.7, -9.704, True),
+        (1.678e7, 2**24, True),
+        (16777215, 2**24, False),
+        ((1.3, 2), (4 / 3, 2), True),
+        ((1.3, 3), (4 / 3, 2), False),
+        ((1.3,), (4 / 3, 2), False),
+        (0.0, 1e-9, False),
+        (math.nan, 1.0, False),
+        (True, 1.5, False),
+        (None, 1.5, False),
+        ("1.3", 4 / 3, False),
+    ],
+)
+def test_what_was_rounded_too_far(got: Any, right: Any, rounded: bool) -> None:
+    assert is_rounded(got, right, 1e-3) is rounded
+
+
+def test_a_rounded_answer_is_told_which_tolerance_counts() -> None:
+    answer = failure("SPEEDUPS", (1.3, 2), (4 / 3, 2), known={"slip": (1.3, 2)}).evidence.answer
+    assert (answer.mistake, answer.within, answer.right) == ("answer_rounded", 1e-3, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (True, "True or False"),
+        (2, "a number"),
+        ("a", "a text"),
+        ((1, 2), "a tuple of 2 numbers"),
+        ((1,), "a tuple of one number"),
+        ((1, None), "a tuple with 1 of 2 numbers"),
+    ],
+)
+def test_the_kinds_of_answers(value: Any, words: str) -> None:
+    assert kind(value) == words
+
+
+@pytest.mark.parametrize(
+    ("got", "told"),
+    [(A_SET, "a set"), ("80", "a text"), ((80.0,), "a tuple of one number"), (True, "True")],
+)
+def test_an_answer_of_another_kind_says_what_was_given_and_what_is_asked_for(got: Any, told: str) -> None:
+    answer = failure("OVERFLOW_FP32", got, 88.7228).evidence.answer
+    assert (answer.mistake, answer.got, answer.wanted) == ("answer_of_another_kind", told, "a number")
+
+
+def test_a_name_that_is_no_function_is_told_so_and_not_called() -> None:
+    error = failure("f", [(1,)], [Fault("invalid_output", "answer", "an int")], [4])
+    answer = error.evidence.answer
+    assert (answer.got, answer.wanted, answer.arguments) == ("an int", "a function", "")
+
+
+def test_a_call_that_raises_is_shown_with_what_is_right_and_its_fault() -> None:
+    error = failure("f", [(1,), (2,)], [1.0, RAISED], [1.0, 4.0])
+    answer = error.evidence.answer
+    assert (answer.mistake, answer.arguments, answer.got, answer.right) == ("answer_raises", "f(2)", "", "4")
+    assert error.evidence.fault == RAISED
+
+
+def test_a_slip_explains_an_error_where_it_has_no_finite_value_and_fits_every_other_call() -> None:
+    calls, right = [(1.0,), (2.0,), (3.0,)], [1.0, 4.0, 9.0]
+    known = {"other": [2.0, -math.inf, 9.0], "slip": [1.0, -math.inf, 9.0]}
+    assert failure("f", calls, [1.0, RAISED, 9.0], right, known=known).evidence.answer.mistake == "slip"
+    assert failure("f", calls, [1.0, RAISED, 8.0], right, known=known).evidence.answer.mistake == "answer_raises"
+
+
+def test_a_slip_of_the_pen_is_no_known_slip() -> None:
+    fault = Fault("runtime_error", "answer", "name 'mth' is not defined", "NameError", 12)
+    error = failure("f", [(0.0,)], [fault], [0.0], known={"slip": [-math.inf]})
+    assert error.evidence.answer.mistake == "answer_raises"
+
+
+def test_a_known_slip_that_raises_has_no_value_there() -> None:
+    assert attempted(math.log, [(1.0,)]) == [0.0]
+    assert math.isnan(attempted(math.log, [(0.0,)])[0])
+
+
+def test_values_that_differ_are_shown_with_digits_that_tell_them_apart() -> None:
+    answer = failure("f", [(1,)], [1.00001234], [1.0]).evidence.answer
+    assert answer.got != answer.right

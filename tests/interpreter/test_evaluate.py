@@ -30,7 +30,8 @@ TENSOR = torch.tensor(4.0)
 HUGE = 10 ** 400
 NOTHING = None
 ELLIPSIS = ...
-TEXTS = ["a"]
+TEXTS = ["1", 2]
+TRUTH = np.bool_(True)
 TABLE = {"a": 1}
 
 
@@ -48,6 +49,14 @@ def todo(x):
 
 def crash(x):
     return 1 / 0
+
+
+def inverse(x):
+    return 1 / x
+
+
+def silent(x):
+    x + 1
 
 
 def ends(x):
@@ -88,6 +97,7 @@ def ask() -> Any:
         ("COUNT", 3),
         ("NAMES", "memory"),
         ("YES", True),
+        ("TRUTH", True),
         ("PAIR", (1, 2.5)),
         ("HALF", 0.5),
         ("SCALAR", 0.25),
@@ -114,16 +124,17 @@ def test_a_function_still_to_be_written_gives_nothing(ask: Any) -> None:
     ("name", "calls", "verdict", "told"),
     [
         ("MISSING", (), "runtime_error", "MISSING"),
-        ("double", (), "invalid_output", "function"),
-        ("COUNT", ((1,),), "invalid_output", "function"),
-        ("TEXTS", (), "invalid_output", "TEXTS"),
-        ("TABLE", (), "invalid_output", "TABLE"),
+        ("double", (), "invalid_output", "a function"),
+        ("COUNT", ((1,),), "invalid_output", "an int"),
+        ("TEXTS", (), "invalid_output", "a list with a str in it"),
+        ("TABLE", (), "invalid_output", "a dict"),
+        ("silent", ((1,),), "invalid_output", "None"),
         ("crash", ((1,),), "runtime_error", "division"),
         ("ends", ((1,),), "runtime_error", ""),
     ],
 )
 def test_what_is_no_answer_is_a_fault_that_names_it(ask: Any, name: str, calls: Any, verdict: str, told: str) -> None:
-    fault = ask(name, *calls)
+    (fault,) = ask(name, *calls)
     assert isinstance(fault, Fault)
     assert fault.verdict == verdict
     assert told in f"{fault.message} {fault.error}"
@@ -131,10 +142,23 @@ def test_what_is_no_answer_is_a_fault_that_names_it(ask: Any, name: str, calls: 
 
 
 def test_the_line_of_a_crash_is_the_learners(ask: Any) -> None:
-    fault = ask("crash", (1,))
+    (fault,) = ask("crash", (1,))
     assert fault.line == SOURCE.decode().splitlines().index("    return 1 / 0") + 1
 
 
+def test_a_call_that_raises_does_not_cost_the_others(ask: Any) -> None:
+    first, fault, last = ask("inverse", (2.0,), (0.0,), (4.0,))
+    assert (first, fault.error, fault.phase, last) == (0.5, "ZeroDivisionError", "answer", 0.25)
+
+
+def test_what_a_formula_is_told_holds_no_advice_on_kernels(ask: Any) -> None:
+    (fault,) = ask("crash", (1,))
+    assert fault.advice == ""
+
+
 def test_an_endless_function_ends_in_time_and_the_next_question_is_answered(ask: Any) -> None:
-    assert ask("hangs", (1,), seconds=1.0).verdict == "timeout"
+    fault = ask("hangs", (1,), seconds=1.0)
+    assert (fault.verdict, fault.phase) == ("timeout", "answer")
+    assert "worksheet" in fault.message
+    assert SOURCE.decode().splitlines()[fault.line - 1].strip() in ("while True:", "pass")
     assert ask("COUNT") == (3,)

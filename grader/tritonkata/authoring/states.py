@@ -87,12 +87,24 @@ def _evidences() -> Iterator[tuple[Verdict, Evidence]]:
         yield fault.verdict, Evidence(fault=fault, case=_CASE)
     for traffic in _traffics():
         yield "over_budget", Evidence(traffic=traffic, case=_CASE)
-    for answer in (Answer("NAME", "80", "answer_name"), Answer("f", "5", "answer_f", "f(3)", "7")):
-        yield "wrong_output", Evidence(answer=answer)
+    yield from _answered()
     hole = (Unwritten(0, 3, (0, 1), (3, 4)),)
     yield "uninitialised_read", Evidence(unwritten=hole)
     full = Evidence(next(_mismatches()), next(_faults()), _CASE, next(_traffics()), None, hole)
     yield "wrong_output", full
+
+
+def _answered() -> Iterator[tuple[Verdict, Evidence]]:
+    constant, function = Answer("NAME", "80", "answer_name"), Answer("f", "5", "answer_f", "f(3)", "7")
+    for answer in (constant, function):
+        yield "wrong_output", Evidence(answer=answer)
+        yield "wrong_output", Evidence(answer=msgspec.structs.replace(answer, wanted="a number"))
+        yield "wrong_output", Evidence(answer=msgspec.structs.replace(answer, within=1e-3))
+    for fault in (
+        Fault("runtime_error", "answer", "it went wrong", "ValueError", 5),
+        Fault("timeout", "answer", "late"),
+    ):
+        yield fault.verdict, Evidence(fault=fault, answer=msgspec.structs.replace(function, got=""))
 
 
 def _mismatches() -> Iterator[Mismatch]:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from tritonkata.model.answers import Arguments, Value
+from tritonkata.model.answers import Arguments, Outcome
 from tritonkata.model.faults import Fault, Name, Text
 from tritonkata.model.observation import Speed, Traffic, Unwritten
 from tritonkata.model.plan import MAX_CUBIN_BYTES, LaunchPlan, Origin
@@ -130,9 +130,9 @@ class Interpreted(msgspec.Struct, frozen=True, tag="interpreted"):
 
 
 class Evaluated(msgspec.Struct, frozen=True, tag="evaluated"):
-    """One value, or the value of each call in order."""
+    """One value, or the value of each call in order; in the place of a value may stand why there is none."""
 
-    values: Annotated[tuple[Value, ...], msgspec.Meta(max_length=256)]
+    values: Annotated[tuple[Outcome, ...], msgspec.Meta(max_length=256)]
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):

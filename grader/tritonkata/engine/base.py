@@ -12,7 +12,7 @@ from tritonkata.engine.ahead import Ahead, Layout
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.recompiling import Recompiler
-from tritonkata.model.answers import Value
+from tritonkata.model.answers import Outcome, Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Resources
@@ -66,8 +66,10 @@ class Engine(Protocol):
         or a reason in `absent["speed"]` where nothing can be timed.
         """
 
-    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
         """The value of a constant of the submission, or of each call of one of its plain functions.
+
+        A fault stands in the place of one value, or for all where nothing came back.
 
         Runs in the sandbox, on every engine: a worksheet needs no GPU.
         """

@@ -35,6 +35,10 @@ _ALLOCATIONS = re.compile(
     r"(_like|_strided)?(\[\d{1,3}\]| \d{1,3})?( \(line \d{1,5}\))?"
 )
 _MOST_ELEMENTS = 1 << 40
+_KIND = re.compile(r"(an? )?[\w.]{1,40}( with (an? )?[\w.]{1,40} in it)?")
+_WORDS_OF_KINDS = frozenset(
+    ("a", "an", "with", "in", "it", "None", "function", "generator", "coroutine", "numpy.ndarray", "torch.Tensor")
+)
 
 
 class Discreet:
@@ -59,6 +63,14 @@ class Discreet:
             operation=fault.operation if _LIBRARY_NAMES.fullmatch(fault.operation) else "",
             access=None if fault.access is None else self._access(fault.access),
         )
+
+    def answer(self, fault: Fault) -> Fault:
+        """The same for one answer of a worksheet; what kind of value it is may be said, if all its names are known."""
+        told = self.fault(fault)
+        if fault.verdict != "invalid_output":
+            return told
+        is_known = _KIND.fullmatch(fault.message) and set(fault.message.split()) <= self._known | _WORDS_OF_KINDS
+        return msgspec.structs.replace(told, message=fault.message if is_known else "something else")
 
     def traffic(self, traffic: Traffic | None) -> Traffic | None:
         """The same bytes; tensors whose names the submission does not have are left out."""

@@ -14,7 +14,7 @@ from tritonkata.engine.launching import Launcher, with_hardware_traffic
 from tritonkata.engine.machine import gpu_problem, processor_name
 from tritonkata.engine.station import Station
 from tritonkata.engine.workers import Assignment, Workers
-from tritonkata.model.answers import Value
+from tritonkata.model.answers import Outcome, Value
 from tritonkata.model.course import Entry
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Resources
@@ -93,7 +93,7 @@ class InterpreterEngine:
         """Nothing: the interpreter's time says nothing of a GPU's."""
         return tuple(Observation("interpreter", absent={"speed": "needs a GPU"}) for _ in cases)
 
-    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
         """In the interpreter worker."""
         return self._interpreter.evaluate(name, calls)
 
@@ -200,7 +200,7 @@ class GpuEngine:
             return tuple(Observation("gpu", fault=plan) for _ in cases)
         return self._launcher.time(plan, cases, copy_bytes, rounds)
 
-    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
         """In the interpreter worker."""
         return self._interpreter.evaluate(name, calls)
 

@@ -12,12 +12,13 @@ from tritonkata.boundary.messages import Evaluate, Evaluated, Interpret, Interpr
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.discreet import Discreet
-from tritonkata.model.answers import Value
+from tritonkata.model.answers import Outcome, Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Traffic
 
 Array = NDArray[Any]
+_FAULTS_OF_ANSWERS = ("runtime_error", "invalid_output")
 
 
 class Interpreter:
@@ -56,16 +57,21 @@ class Interpreter:
             return Observation("interpreter", fault=_no_result(str(error)))
         return _observation(reply.message, outputs)
 
-    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...] | Fault:
+    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
         """The value of a constant, or of each call of a plain function, in the sandbox."""
         seconds = self._limits.case_seconds
-        reply = self.worker.request(Evaluate(name, calls, seconds), (), seconds=seconds, phase="host")
+        reply = self.worker.request(Evaluate(name, calls, seconds), (), seconds=seconds, phase="answer")
         if isinstance(reply, Fault):
             return reply if self._discreet is None else self._discreet.fault(reply)
         wanted = max(1, len(calls))
         if not isinstance(reply.message, Evaluated) or len(reply.message.values) != wanted:
             return _no_result(f"the evaluation of {name} did not give {wanted} values")
-        return reply.message.values
+        values = reply.message.values
+        if any(isinstance(value, Fault) and value.verdict not in _FAULTS_OF_ANSWERS for value in values):
+            return _no_result(f"the evaluation of {name} ended in a way that no answer has")
+        if self._discreet is None:
+            return values
+        return tuple(self._discreet.answer(value) if isinstance(value, Fault) else value for value in values)
 
 
 def _observation(reply: Interpreted, outputs: tuple[Array, ...]) -> Observation:

@@ -14,6 +14,7 @@ from tritonkata.feedback.facts import SOURCES
 from tritonkata.feedback.passes import merged_loads, passed_over
 from tritonkata.feedback.suspects import suspects
 from tritonkata.feedback.templates import SUFFIX, TemplateProblem, mistake_summary, render, template_names
+from tritonkata.model.answers import OF_ONE_QUESTION
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
 from tritonkata.model.report import CheckResult, Evidence, Report
@@ -96,7 +97,9 @@ def _needs_words(check: CheckResult, report: Report) -> bool:
 
 def _key(check: CheckResult) -> tuple[str, ...]:
     if check.diagnosis:
-        return (check.verdict, check.diagnosis)
+        answer = check.evidence.answer
+        question = answer.name if answer is not None and check.diagnosis in OF_ONE_QUESTION else ""
+        return (check.verdict, check.diagnosis, question)
     if check.verdict == "grader_error":
         return (check.verdict,)
     mismatch, fault = check.evidence.mismatch, check.evidence.fault

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from tritonkata.hidden.asserts import CheckFailed
-from tritonkata.model.answers import Answer, Value
+from tritonkata.hidden.comparing import breaks, is_rounded, kind, pair, same, shown
+from tritonkata.model.answers import OTHER_KIND, RAISES, ROUNDED, UNANSWERED, Answer, Outcome, Value
+from tritonkata.model.faults import Fault
 from tritonkata.model.report import Evidence
 
-UNANSWERED = "unanswered"
-_DIGITS = 6
+# A formula outside its domain; a slip of the pen, such as a name that is not defined, speaks for no mistake.
+_ARITHMETIC = frozenset({"ValueError", "ArithmeticError", "ZeroDivisionError", "OverflowError"})
 
 
 def assert_answer(
-    name: str, got: Value, right: Value, *, rel: float = 1e-3, known: Mapping[str, Value] | None = None
+    name: str, got: Outcome, right: Value, *, rel: float = 1e-3, known: Mapping[str, Value] | None = None
 ) -> None:
     """A constant has its value, within `rel` of it.
 
@@ -27,19 +29,21 @@ def assert_answer(
         known: values that a known slip gives, by the slip's id.
 
     Raises:
-        CheckFailed: `wrong_output`, without the right value in it: it is what the learner is to work out.
+        CheckFailed: without the right value in it: it is what the learner is to work out.
     """
+    slips = {slip: (value,) for slip, value in (known or {}).items()}
+    wrong = None if _is_right(got, right, rel) else _Wrong((got,), (right,), rel)
     if got is None:
         _fail(f"{name} is not answered yet", Answer(name, "nothing", UNANSWERED))
-    if not same(got, right, rel):
-        slip = next((slip for slip, value in (known or {}).items() if same(got, value, rel)), f"answer_{name.lower()}")
-        _fail(f"{name} is not {shown(got)}", Answer(name, shown(got), slip))
+    if wrong is not None:
+        mistake = wrong.mistake(name, slips)
+        _fail(f"{name} is not {wrong.got(mistake)}", wrong.answer(name, mistake), wrong.fault)
 
 
 def assert_function(
     name: str,
     calls: Sequence[tuple[Value, ...]],
-    got: Sequence[Value],
+    got: Sequence[Outcome],
     right: Sequence[Value],
     *,
     rel: float = 1e-6,
@@ -54,51 +58,113 @@ def assert_function(
         right: the truth for each call.
         rel: relative tolerance.
         known: what a known slip gives for the calls, by the slip's id; it is named if all wrong values are its.
+            Where a call of the submission raised, the slip explains that if its own value is not finite there,
+            and if it gives what the submission gives for every other call.
 
     Raises:
-        CheckFailed: `wrong_output`, with the first call that is wrong.
+        CheckFailed: with the first call that is wrong.
     """
     if all(value is None for value in got):
         _fail(f"{name} is not answered yet", Answer(name, "nothing", UNANSWERED))
-    wrong = [index for index, value in enumerate(got) if not same(value, right[index], rel)]
-    if not wrong:
+    at = [index for index, value in enumerate(got) if not _is_right(value, right[index], rel)]
+    if not at:
         return
-    slips = (known or {}).items()
-    slip = next(
-        (slip for slip, values in slips if all(same(got[index], values[index], rel) for index in wrong)),
-        f"answer_{name.lower()}",
-    )
-    first = wrong[0]
-    arguments = ", ".join(shown(value) for value in calls[first])
-    told = f"{name}({arguments}) is {shown(got[first])}, it must be {shown(right[first])}"
-    _fail(told, Answer(name, shown(got[first]), slip, f"{name}({arguments})", shown(right[first])))
+    wrong = _Wrong(tuple(got[index] for index in at), tuple(right[index] for index in at), rel)
+    raised = any(isinstance(got[index], Fault) for index in at)
+    slips = {
+        slip: tuple(values[index] for index in at)
+        for slip, values in (known or {}).items()
+        if not raised or all(_is_right(got[index], values[index], rel) for index in range(len(got)) if index not in at)
+    }
+    mistake = wrong.mistake(name, slips)
+    call = f"{name}({', '.join(shown(value) for value in calls[at[0]])})"
+    told = f"{call} is {wrong.got(mistake) or 'no value'}, it must be {wrong.wanted}"
+    _fail(told, wrong.answer(name, mistake, call), wrong.fault)
 
 
-def same(got: Value, right: Value, rel: float) -> bool:
-    """Whether two values are one: NaN is NaN, infinity is infinity, numbers agree within `rel`."""
-    if isinstance(right, tuple):
-        return (
-            isinstance(got, tuple)
-            and len(got) == len(right)
-            and all(same(one, other, rel) for one, other in zip(got, right, strict=True))
+def attempted(function: Callable[..., Value], calls: Sequence[tuple[Value, ...]]) -> list[Value]:
+    """What a known slip gives for each call; NaN where its formula raises, as a submission's would."""
+
+    def one(call: tuple[Value, ...]) -> Value:
+        try:
+            return function(*call)
+        except (ArithmeticError, ValueError):
+            return float("nan")
+
+    return [one(call) for call in calls]
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    """What was given in place of what is right, for each call that is wrong."""
+
+    outcomes: tuple[Outcome, ...]
+    right: tuple[Value, ...]
+    rel: float
+
+    @property
+    def wanted(self) -> str:
+        """What the first call must give, as it is told."""
+        first, right = self.outcomes[0], self.right[0]
+        return shown(right) if isinstance(first, Fault) else pair(first, right)[1]
+
+    @property
+    def fault(self) -> Fault | None:
+        """Why the first call has no value; not where it has one of another kind."""
+        first = self.outcomes[0]
+        return first if isinstance(first, Fault) and first.verdict != "invalid_output" else None
+
+    def mistake(self, name: str, slips: Mapping[str, Sequence[Value]]) -> str:
+        """The id of what went wrong."""
+        # First, since of a slip that differs by less than the rounding nothing can be said.
+        if all(is_rounded(got, right, self.rel) for got, right in zip(self.outcomes, self.right, strict=True)):
+            return ROUNDED
+        slip = next((slip for slip, values in slips.items() if self._is_explained_by(values)), None)
+        if slip is not None:
+            return slip
+        if self.fault is not None:
+            return RAISES
+        return OTHER_KIND if _kind(self.outcomes[0]) != kind(self.right[0]) else f"answer_{name.lower()}"
+
+    def got(self, mistake: str) -> str:
+        """The first wrong value as it is told; empty where there is none."""
+        first = self.outcomes[0]
+        if isinstance(first, Fault):
+            return "" if self.fault is not None else first.message
+        if mistake != OTHER_KIND or isinstance(first, bool):
+            return pair(first, self.right[0])[0]
+        return f"{shown(first)}, {kind(first)}" if isinstance(first, int | float) else kind(first)
+
+    def answer(self, name: str, mistake: str, call: str = "") -> Answer:
+        """The first wrong answer, for the report."""
+        first, right = self.outcomes[0], self.right[0]
+        got = self.got(mistake)
+        if mistake == OTHER_KIND:
+            is_no_function = bool(call) and isinstance(first, Fault) and first.phase == "answer"
+            wanted = "a function" if is_no_function else kind(right)
+            return Answer(name, got, mistake, "" if is_no_function else call, wanted=wanted)
+        within = self.rel if mistake == ROUNDED else None
+        return Answer(name, got, mistake, call, self.wanted if call else "", within=within)
+
+    def _is_explained_by(self, values: Sequence[Value]) -> bool:
+        return all(
+            breaks(value, right) if _is_arithmetic(got) else not isinstance(got, Fault) and same(got, value, self.rel)
+            for got, value, right in zip(self.outcomes, values, self.right, strict=True)
         )
-    if isinstance(right, str):
-        return isinstance(got, str) and "".join(got.lower().split()) == "".join(right.lower().split())
-    if right is None or got is None or isinstance(got, tuple | str) or isinstance(right, bool) != isinstance(got, bool):
-        return got is None and right is None
-    if math.isnan(right) or math.isnan(got):
-        return math.isnan(right) and math.isnan(got)
-    return math.isclose(got, right, rel_tol=rel, abs_tol=1e-300)
 
 
-def shown(value: Value) -> str:
-    """A value as a learner would write it."""
-    if isinstance(value, tuple):
-        return f"({', '.join(shown(one) for one in value)})"
-    if isinstance(value, float):
-        return f"{value:.{_DIGITS}g}"
-    return repr(value) if isinstance(value, str) else str(value)
+def _is_right(got: Outcome, right: Value, rel: float) -> bool:
+    return not isinstance(got, Fault) and same(got, right, rel)
 
 
-def _fail(message: str, answer: Answer) -> NoReturn:
-    raise CheckFailed("wrong_output", message, Evidence(answer=answer))
+def _is_arithmetic(got: Outcome) -> bool:
+    return isinstance(got, Fault) and got.error in _ARITHMETIC
+
+
+def _kind(got: Outcome) -> str:
+    return got.message if isinstance(got, Fault) else kind(got)
+
+
+def _fail(message: str, answer: Answer, fault: Fault | None = None) -> NoReturn:
+    verdict = "wrong_output" if fault is None else fault.verdict
+    raise CheckFailed(verdict, message, Evidence(fault=fault, answer=answer))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tritonkata.hidden.tolerance import Float64s, Kind, distance_to_maximum, tolerance
+from tritonkata.model.answers import Answer
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.observation import Observation
 from tritonkata.model.report import Evidence, Mismatch
@@ -31,10 +32,10 @@ class CheckFailed(AssertionError):
 
 
 class CandidateFault(CheckFailed):
-    """The submission gave no output for a case."""
+    """The submission gave no output for a case, or no `answer` to a question."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.verdict, fault.message, Evidence(fault=fault))
+    def __init__(self, fault: Fault, answer: Answer | None = None) -> None:
+        super().__init__(fault.verdict, fault.message, Evidence(fault=fault, answer=answer))
         self.fault = fault
 
 

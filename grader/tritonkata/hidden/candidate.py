@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.base import Engine
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form
-from tritonkata.model.answers import Value
+from tritonkata.model.answers import NEVER_ENDS, RAISES, Answer, Outcome, Value
 from tritonkata.model.course import Entry, Kata
 from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Observation, Speed
@@ -118,23 +118,23 @@ class Candidate:
                 self.speeds.append(TimedCall(self.check, chosen.name, unit.shape, str(unit.dtype), observation.speed))
         return observations
 
-    def value(self, name: str) -> Value:
-        """A constant of the submission.
+    def value(self, name: str) -> Outcome:
+        """A constant of the submission, or why it has none.
 
         Raises:
-            CandidateFault: there is none, or it is no plain value.
+            CandidateFault: nothing came back.
         """
         return self.values(name, ())[0]
 
-    def values(self, name: str, calls: Sequence[tuple[Value, ...]]) -> tuple[Value, ...]:
-        """What a plain function of the submission gives for each call.
+    def values(self, name: str, calls: Sequence[tuple[Value, ...]]) -> tuple[Outcome, ...]:
+        """What a plain function of the submission gives for each call, or why it gives nothing.
 
         Raises:
-            CandidateFault: there is none, it raised, or gave no plain value.
+            CandidateFault: nothing came back: it did not end in time, or it ended the process.
         """
         found = self.engine.evaluate(name, tuple(calls))
         if isinstance(found, Fault):
-            raise CandidateFault(found)
+            raise CandidateFault(found, Answer(name, "", NEVER_ENDS if found.verdict == "timeout" else RAISES))
         return found
 
     def compile(self, *arguments: Array, entry: str | None = None) -> None:

@@ -23,9 +23,10 @@ Verdict = Literal[
     "grader_error",
 ]
 
-Phase = Literal["load", "host", "compile", "kernel", "result", "protocol"]
+Phase = Literal["load", "host", "compile", "kernel", "answer", "result", "protocol"]
 """Where it happened: import of the file, host code of the entry point, the
-compiler, inside the kernel, in what was returned, or the process ended early."""
+compiler, inside the kernel, in the answer to a question of a worksheet, in what
+was returned, or the process ended early."""
 
 Text = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]

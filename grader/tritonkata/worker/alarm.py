@@ -27,6 +27,7 @@ _WHAT: dict[Phase, str] = {
     "host": "the function",
     "compile": "compiling the kernel",
     "kernel": "the kernel",
+    "answer": "the function of the worksheet",
 }
 _ADVICE: dict[Phase, str] = {"kernel": "The interpreter is slow: few, large blocks help."}
 _ROOM = 1000  # frames for the answer, where the submission has used up its own

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from tritonkata.hidden.answers import assert_answer, assert_function
+from tritonkata.hidden.answers import assert_answer, assert_function, attempted
 
 INF = math.inf
 
@@ -20,7 +20,7 @@ def question(number, name, title):
 
 def assert_calls(candidate, name, calls, right, **known):
     """A function of the worksheet against the truth and its slips, all given as functions."""
-    slips = {slip: [function(*call) for call in calls] for slip, function in known.items()}
+    slips = {slip: attempted(function, calls) for slip, function in known.items()}
     assert_function(name, calls, candidate.values(name, calls), [right(*call) for call in calls], known=slips)
 
 

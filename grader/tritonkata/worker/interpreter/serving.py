@@ -105,7 +105,7 @@ def _interpreting(load: Load, request: Interpret, blobs: Sequence[Blob]) -> Task
 def _evaluating(load: Load, request: Evaluate) -> Task:
     from tritonkata.worker.interpreter.evaluating import evaluate
 
-    return Task(lambda folder: evaluate(load, folder, request), safe_filename(load.filename), request.seconds, "host")
+    return Task(lambda folder: evaluate(load, folder, request), safe_filename(load.filename), request.seconds, "answer")
 
 
 def _in_child(controller: Channel, task: Task, types: Any) -> tuple[Any, Sequence[Any]]:
@@ -160,8 +160,9 @@ def _child(task: Task, folder: Path, read_end: int, write_end: int) -> None:
 
 def _marks() -> Mapping[CodeType, Phase]:
     from tritonkata.worker.interpreter.case import MARKS
+    from tritonkata.worker.interpreter.evaluating import outcome
 
-    return MARKS
+    return {**MARKS, outcome.__code__: "answer"}
 
 
 def _ended(pid: int) -> Fault:
