@@ -95,11 +95,6 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (add(TEMPLATE, "{# TODO(author) #}\n{# TODO(author) #}"), TEMPLATE, ("TODO(author) (and 1 more)",)),
         (change(TOML, '"Store 2 * x instead of x.",', ""), TOML, ("hints", "has 2", "wants 3")),
         (change(TOML, '"Store 2 * x instead of x."', '" "'), TOML, ("hints[2]", "is empty")),
-        (change(TOML, 'results = ["y"]', "results = []"), TOML, ("entry_points[0].results", "is empty")),
-        (change(TOML, '["x"]', '["x", "x"]'), TOML, ("entry_points[0].parameters", "'x'", "twice")),
-        (change(TOML, 'unit = "x"', 'unit = "z"'), TOML, ("traffic.unit", "'z'")),
-        (change(TOML, "par = 2.0", "par = 2.5"), TOML, ("traffic.par", "2.5", "budget")),
-        (change(TOML, "par = 2.0", "par = 0.0"), TOML, ("traffic.par",)),
         (change(SKELETON, "  # TODO 1: twice the value", ""), SKELETON, ("has no TODO 1", "brief")),
         (change(f"{KATA}/brief.md", "**TODO 1**", "It"), f"{KATA}/brief.md", ("does not name TODO 1",)),
         (add(SKELETON, "# TODO 2\n"), f"{KATA}/brief.md", ("does not name TODO 2",)),
@@ -157,13 +152,6 @@ def test_a_skeleton_without_anything_to_write_says_so(course_root: Path, kata_of
     change(f"{KATA}/brief.md", "**TODO 1**", "It")(course_root)
     (found,) = problems_of(kata_of())
     assert "doubled.py: has no TODO; number" in found
-
-
-def test_an_entry_point_is_wanted(course_root: Path, kata_of: KataOf) -> None:
-    text = (course_root / TOML).read_text()
-    begin, end = text.index("[[entry_points]]"), text.index("[traffic]")
-    (course_root / TOML).write_text("entry_points = []\n" + text[:begin] + text[end:])
-    assert any("entry_points: is empty" in line for line in problems_of(kata_of()))
 
 
 def test_hidden_tests_about_answers_name_slips_of_their_own(course_root: Path, kata_of: KataOf) -> None:
