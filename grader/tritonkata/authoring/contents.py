@@ -13,7 +13,7 @@ from tritonkata.diagnosis.models import wrong_models
 from tritonkata.engine.client import GraderError
 from tritonkata.feedback.templates import SUFFIX, TEMPLATES
 from tritonkata.hidden.collecting import collect_checks
-from tritonkata.hidden.plugin import load_module
+from tritonkata.hidden.loading import load_module
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Verdict
 
