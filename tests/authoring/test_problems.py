@@ -83,7 +83,12 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (not_utf8(f"{KATA}/brief.md"), f"{KATA}/brief.md", ("is not UTF-8", "byte 2")),
         (not_utf8(f"{KATA}/wrong/tripled/times_three.py"), "times_three.py", ("is not UTF-8",)),
         (write(MISTAKES, "def f(:\n"), MISTAKES, ("line 1", "is not Python", "correct it")),
-        (write(SKELETON, "x = 1\0\n"), SKELETON, ("is not Python",)),
+        *(
+            (add(place, "\nx = \0\n"), place, ("line ", "has a NUL byte", "save it as text"))
+            for place in (SKELETON, ORACLE, MISTAKES, HIDDEN, TEMPLATE, f"{KATA}/brief.md")
+        ),
+        (write(SKELETON, "\n\nx = 1\0\n"), SKELETON, ("line 3: has a NUL byte",)),
+        (write(SKELETON, "x = " + 5000 * "(" + 5000 * ")"), SKELETON, ("is not Python", "nested")),
         (write(f"{KATA}/notes.txt", ""), f"{KATA}/notes.txt", ("no part of a kata", "remove it")),
         (write("reference/doubled/other.py", ""), "reference/doubled/other.py", ("no part of a kata",)),
         (write(f"{KATA}/hidden/helpers.py", ""), f"{KATA}/hidden/helpers.py", ("no hidden test", "test_*.py")),
@@ -108,6 +113,13 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (change(HIDDEN, "points=", "points=-"), "test_doubled.py", ("points",)),
         (add(HIDDEN, "\n\ndef test_more():\n    pass\n"), "test_doubled.py::test_more", ("no @pytest.mark.check",)),
         (change(HIDDEN, "import pytest", "import pytest, nothing"), HIDDEN, ("cannot be imported", "'nothing'")),
+        *(
+            (change(HIDDEN, "import pytest", f"import pytest\n{line}"), HIDDEN, ("line 5: skips the whole", *words))
+            for line, words in (
+                ("pytest.skip('not here', allow_module_level=True)", ("(not here)", "take it out")),
+                ("pytest.importorskip('no_such_module')", ("no_such_module", "take it out")),
+            )
+        ),
         (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("@pytest.mark.check", "points", "float")),
         (change(HIDDEN, '("values",)', '"values"'), "::test_strided", ("@pytest.mark.check", "depends", "array")),
         (change(HIDDEN, '"gpu"', '"tpu"'), "::test_many_rows", ("@pytest.mark.check", "engines", "tpu")),
@@ -135,6 +147,7 @@ def test_each_problem_is_one_line_that_names_the_file(
     found = problems_of(kata_of())
     assert len(found) == 1
     assert "\n" not in found[0]
+    assert "line None" not in found[0]
     assert found[0].startswith(str(course_root))
     for word in (place, *words):
         assert word in found[0]

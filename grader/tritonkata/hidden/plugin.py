@@ -17,6 +17,7 @@ from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed
 from tritonkata.hidden.budget import TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
+from tritonkata.hidden.collecting import collecting_problem
 from tritonkata.hidden.course_code import CourseFault
 from tritonkata.hidden.isolation import run_pytest
 from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
@@ -88,6 +89,8 @@ class HiddenTests:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note every check before anything runs, so that a run that ends early still names them all."""
+        if self.session.problem is not None:
+            items.clear()
         for item in items:
             try:
                 mark = check_mark(item)
@@ -136,9 +139,9 @@ class HiddenTests:
                 item.session.shouldstop = "a check failed"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A hidden test that cannot be collected is the course's fault."""
-        if report.failed:
-            self.session.problem = f"the hidden tests of {self._kata.slug} cannot be collected: {report.longreprtext}"
+        """A hidden test that cannot be collected is the course's fault, and so are checks that it does not offer."""
+        if problem := collecting_problem(report):
+            self.session.problem = self.session.problem or f"{self._kata.hidden}/{problem}"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Tell an interruption from outside from a run that was stopped by `shouldstop`."""
