@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -117,3 +118,40 @@ def test_a_model_may_change_a_copy_and_give_its_input_back(kata_of: KataOf, stat
     path = kata.folder / "wrong" / "tripled" / "times_three.py"
     report = grade(kata, path, engine="interpreter", seed=1, station=station)
     assert {check.diagnosis for check in report.checks if check.verdict == "wrong_output"} == {"model_1"}
+
+
+ENDS = {"exit": "import os; os._exit(7)", "crash": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"}
+HOW = {"exit": "ended with exit code 7", "crash": "crashed (Segmentation fault)"}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(("place", "name"), [(ORACLE, "doubled"), (MISTAKES, "model_0")])
+def test_code_of_the_course_that_ends_its_process_is_named_by_verify_and_grade(
+    run: Run, course_root: Path, kata_of: KataOf, tmp_path: Path, place: str, name: str, end: str
+) -> None:
+    kata = kata_of()
+    written(course_root / place, ENDS[end])
+    for folder in (kata.feedback, *(kata.folder / "wrong").iterdir()):
+        shutil.rmtree(folder)
+    words = f"{HOW[end]} during {name} of {place}; look there first"
+    verified = run("--course", str(course_root), "verify", "--jobs", "1")
+    assert verified.returncode == 1, verified.stderr
+    assert f"could not be graded: the process that graded this {words}" in " ".join(verified.stdout.split())
+    (tmp_path / "class" / "ann").mkdir(parents=True)
+    (tmp_path / "class" / "ann" / "doubled.py").write_bytes(kata.skeleton.read_bytes())
+    graded = run(
+        *("--course", str(course_root), "grade", str(tmp_path / "class"), "--kata", "doubled"),
+        *("--engine", "interpreter", "--no-sandbox", "--jobs", "1"),
+    )
+    assert graded.returncode == 3
+    assert words in graded.stdout
+
+
+def test_a_file_that_ends_the_process_as_it_is_imported_is_a_problem_of_its_kata(
+    run: Run, course_root: Path, kata_of: KataOf
+) -> None:
+    path = kata_of().oracle
+    path.write_text("import os\nos._exit(7)\n")
+    done = run("--course", str(course_root), "verify", "--jobs", "1")
+    assert done.returncode == 2
+    assert f"ended with exit code 7 during the import of {path}" in done.stdout
