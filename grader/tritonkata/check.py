@@ -24,7 +24,9 @@ from tritonkata.engine.machine import processor_name
 from tritonkata.engine.station import Station
 from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.candidate import Call
-from tritonkata.hidden.plugin import Session, load_module, run_hidden_tests
+from tritonkata.hidden.loading import load_module
+from tritonkata.hidden.oracle import Oracle
+from tritonkata.hidden.plugin import Session, run_hidden_tests
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
 from tritonkata.model.report import Engine as EngineReport
@@ -155,8 +157,7 @@ def _checked(start: Report, job: _Job, submission: SubmissionFile, engine: Engin
     checks = tuple(scoring.check_result(outcome) for outcome in outcomes)
     job.progress("looking for the mistake")
     mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
-    oracle: Any = load_module(kata.oracle, f"oracle_{kata.slug}")
-    checks = diagnose(checks, session, submission.text, mistakes, oracle, _rerun(kata, engine), start.seed)
+    checks = diagnose(checks, session, submission.text, mistakes, Oracle(kata), _rerun(kata, engine), start.seed)
     unavailable = {one.mark.title: one.absent for one in session.outcomes.values() if one.absent is not None}
     verdict = scoring.verdict_of(checks)
     return msgspec.structs.replace(

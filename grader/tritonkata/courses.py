@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tritonkata.kata_keys import circle, is_odd_line, odd_keys
 from tritonkata.model.course import CourseFile, Kata, KataFile
 
 SUPPORTED_FORMAT = 1
@@ -95,21 +96,25 @@ def load_course(root: Path | None = None) -> Course:
     """
     folder = built_in_root() if root is None else root
     path = folder / "katas" / "course.toml"
-    file = _read(path, CourseFile)
+    file = _read(path, CourseFile, "create it, or point --course at a folder that has it")
     if file.format_version != SUPPORTED_FORMAT:
         raise CourseError(
             f"{path}: format_version: is {file.format_version}, this release reads {SUPPORTED_FORMAT}; "
             "install the release that the course was written for"
         )
+    if is_odd_line(file.title):
+        raise CourseError(f"{path}: title: is {file.title!r}; write it in one line")
     _refuse_odd_slugs(path, file.katas)
-    katas: list[Kata] = []
+    katas: dict[str, Kata] = {}
     broken: dict[str, str] = {}
     for slug in file.katas:
         try:
-            katas.append(_load_kata(folder, slug, file.katas))
+            katas[slug] = _load_kata(folder, slug, file.katas)
         except CourseError as error:
             broken[slug] = str(error)
-    return Course(root=folder, file=file, katas=tuple(katas), broken=broken)
+    broken |= _circles(katas)
+    usable = tuple(kata for slug, kata in katas.items() if slug not in broken)
+    return Course(root=folder, file=file, katas=usable, broken=broken)
 
 
 def course_root(name: str) -> Path:
@@ -140,30 +145,44 @@ def course_root(name: str) -> Path:
 
 def _load_kata(root: Path, slug: str, slugs: tuple[str, ...]) -> Kata:
     folder = root / "katas" / slug
+    leave_out = f"or take {slug!r} out of {root / 'katas' / 'course.toml'}"
     kata = Kata(
         slug=slug,
-        file=_read(folder / "kata.toml", KataFile),
+        file=_read(folder / "kata.toml", KataFile, f"write it, {leave_out}"),
         folder=folder,
         skeleton=root / "skeletons" / f"{slug}.py",
         reference=root / "reference" / slug,
     )
     for path in (kata.brief, kata.skeleton, kata.oracle, kata.solution):
         if not path.is_file():
-            raise CourseError(f"{path}: is missing; write it, or take {slug!r} out of {root / 'katas' / 'course.toml'}")
+            raise CourseError(f"{path}: is missing; write it, {leave_out}")
+    for problem in odd_keys(kata.file):
+        raise CourseError(f"{folder / 'kata.toml'}: {problem}")
     _refuse_odd_prerequisites(kata, slugs)
     return kata
 
 
-def _read(path: Path, document: type[Document]) -> Document:
+def _circles(katas: dict[str, Kata]) -> dict[str, str]:
+    """A line for each kata that is to be learnt before itself."""
+    ways = {slug: " needs ".join((slug, *way)) for slug in katas if (way := circle(slug, katas))}
+    return {
+        slug: f"{katas[slug].folder / 'kata.toml'}: prerequisites: {way}, a circle; take one out"
+        for slug, way in ways.items()
+    }
+
+
+def _read(path: Path, document: type[Document], where_missing: str) -> Document:
+    """The document in a file; `where_missing` is what to do where there is none."""
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CourseError(f"{path}: is missing; create it, or point --course at a folder that has it") from None
+        raise CourseError(f"{path}: is missing; {where_missing}") from None
     except OSError as error:
-        raise CourseError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error
+        raise CourseError(f"{path}: cannot be read ({error.strerror}); make it a file that you can read") from error
     except UnicodeDecodeError as error:
         raise CourseError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    # Besides TOMLDecodeError: a number of thousands of digits, and brackets within brackets without end.
+    except (ValueError, RecursionError) as error:
         raise CourseError(f"{path}: is not TOML: {error}; correct it there") from error
     try:
         return msgspec.convert(data, document)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import nullcontext
 from pathlib import Path
 
 from tritonkata.crew.member import station
+from tritonkata.doing import doing
 from tritonkata.engine.sharing import SharedHost
 
 
@@ -24,3 +26,11 @@ def gpu_of_this_process(spoil: int | None = None) -> int:
     if host.device_index == spoil:
         host.set_aside("a copy does not hold what was copied")
     return host.device_index
+
+
+def end(code: int, what: str = "") -> None:
+    """End this process with an exit code, or by a signal where that is negative, while it does something."""
+    with doing("something else that is over"):
+        pass
+    with doing("all of it"), doing(what) if what else nullcontext():
+        os.kill(os.getpid(), -code) if code < 0 else os._exit(code)

@@ -53,12 +53,31 @@ def test_what_cannot_be_sent_is_told_at_once_and_the_others_go_on() -> None:
         assert crew.submit(int, "3").result() == 3
 
 
-def test_a_call_that_ends_every_process_is_the_graders_fault_and_the_others_go_on() -> None:
+@pytest.mark.parametrize(
+    ("code", "what", "words"),
+    [
+        (9, "f of a.py", ("ended with exit code 9 during f of a.py", "look there first")),
+        (0, "", ("ended with exit code 0 during all of it", "look there first")),
+        (-signal.SIGSEGV, "f of a.py", ("crashed (Segmentation fault) during f of a.py", "look there first")),
+        (-signal.SIGABRT, "x" * 1000, ("crashed (Aborted) during xxx", "look there first")),
+        (-signal.SIGKILL, "f of a.py", ("was killed during f of a.py, perhaps for want of memory", "--jobs 1")),
+    ],
+)
+def test_how_a_process_ended_and_what_it_did_is_told_and_the_others_go_on(
+    calls: Any, code: int, what: str, words: tuple[str, ...]
+) -> None:
     with open_crew(1) as crew:
-        bad, good = crew.submit(os._exit, 9), crew.submit(int, "3")
-        with pytest.raises(GraderError, match="--jobs 1"):
+        bad, good = crew.submit(calls.end, code, what), crew.submit(int, "3")
+        with pytest.raises(GraderError) as caught:
             bad.result()
+        for word in words:
+            assert word in str(caught.value)
         assert good.result() == 3
+
+
+def test_a_process_that_ends_outside_all_that_is_noted_is_no_fault_of_the_course() -> None:
+    with open_crew(1) as crew, pytest.raises(GraderError, match="ended with exit code 9; look at `kata doctor`"):
+        crew.submit(os._exit, 9).result()
 
 
 def test_a_call_whose_process_was_killed_is_made_again(calls: Any, tmp_path: Path) -> None:

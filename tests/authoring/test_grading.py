@@ -78,7 +78,7 @@ def test_a_skeleton_must_run_as_it_is(kata_of: KataOf) -> None:
 def test_what_the_authors_code_raises_is_told_with_its_place(course_root: Path, kata_of: KataOf) -> None:
     replace(course_root / "katas" / "doubled" / "mistakes.py", "* 3", "* 3 + exit(3)")
     example = graded(kata_of(), "skeleton", kata_of().skeleton)
-    assert example.problem == "could not be graded: katas/doubled/mistakes.py, line 13: SystemExit: 3"
+    assert example.problem == "could not be graded: katas/doubled/mistakes.py, line 13: SystemExit: 3; correct it"
     assert example.verdict == "grader_error"
 
 
@@ -94,8 +94,8 @@ def test_a_model_that_ends_a_process_or_a_test_grades_nobody(
     example = graded(kata_of(), "skeleton", kata_of().skeleton)
     assert "could not be graded: katas/doubled/mistakes.py, line 3" in example.problem
     done = checked(course_root, kata_of().skeleton, tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "The grader failed, not your kernel" in done.stderr
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "katas/doubled/mistakes.py, line 3: " in done.stdout
 
 
 @pytest.mark.parametrize("name", ["mistakes", "oracle"])

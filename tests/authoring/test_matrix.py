@@ -117,22 +117,32 @@ def test_survivors_are_listed_and_do_not_fail_the_kata() -> None:
     assert "line 5, column 1: could not be graded: no" in text
 
 
+DAMAGED = KataResult("odd", problems=("x: is missing",))
+
+
 @pytest.mark.parametrize(
-    ("katas", "problems", "passes", "damaged"),
+    ("katas", "problems", "passes", "damaged", "outcome"),
     [
-        ((GOOD,), (), True, False),
-        ((GOOD, without(GOOD, 2)), (), False, False),
-        ((GOOD, KataResult("broken", problems=("x: is missing",))), (), False, True),
-        ((GOOD,), ("katas/stray: belongs to no kata",), False, True),
+        ((GOOD,), (), True, False, "every promise is kept"),
+        ((GOOD, without(GOOD, 2)), (), False, False, "a promise is broken in k"),
+        ((GOOD, DAMAGED), (), False, True, "files must be put right in odd"),
+        ((GOOD,), ("katas/stray: belongs to no kata",), False, True, "files must be put right in the course itself"),
+        (
+            (DAMAGED, without(GOOD, 2)),
+            ("katas/stray: belongs to no kata",),
+            False,
+            True,
+            "files must be put right in odd, the course itself; a promise is broken in k",
+        ),
     ],
 )
 def test_a_course_passes_when_all_of_it_does(
-    katas: tuple[KataResult, ...], problems: tuple[str, ...], passes: bool, damaged: bool
+    katas: tuple[KataResult, ...], problems: tuple[str, ...], passes: bool, damaged: bool, outcome: str
 ) -> None:
     found = Verification("C", "interpreter", 20, katas, problems)
     assert (found.passes, found.damaged) == (passes, damaged)
     assert document(found)["passes"] is passes
-    assert ("every promise is kept" in last_line(found)) is passes
+    assert last_line(found).partition("; ")[2] == f"{outcome}."
 
 
 def test_json_has_what_follows_as_well_and_comes_back_as_it_was() -> None:

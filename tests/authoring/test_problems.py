@@ -83,7 +83,12 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (not_utf8(f"{KATA}/brief.md"), f"{KATA}/brief.md", ("is not UTF-8", "byte 2")),
         (not_utf8(f"{KATA}/wrong/tripled/times_three.py"), "times_three.py", ("is not UTF-8",)),
         (write(MISTAKES, "def f(:\n"), MISTAKES, ("line 1", "is not Python", "correct it")),
-        (write(SKELETON, "x = 1\0\n"), SKELETON, ("is not Python",)),
+        *(
+            (add(place, "\nx = \0\n"), place, ("line ", "has a NUL byte", "save it as text"))
+            for place in (SKELETON, ORACLE, MISTAKES, HIDDEN, TEMPLATE, f"{KATA}/brief.md")
+        ),
+        (write(SKELETON, "\n\nx = 1\0\n"), SKELETON, ("line 3: has a NUL byte",)),
+        (write(SKELETON, "x = " + 5000 * "(" + 5000 * ")"), SKELETON, ("is not Python", "nested")),
         (write(f"{KATA}/notes.txt", ""), f"{KATA}/notes.txt", ("no part of a kata", "remove it")),
         (write("reference/doubled/other.py", ""), "reference/doubled/other.py", ("no part of a kata",)),
         (write(f"{KATA}/hidden/helpers.py", ""), f"{KATA}/hidden/helpers.py", ("no hidden test", "test_*.py")),
@@ -95,11 +100,6 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (add(TEMPLATE, "{# TODO(author) #}\n{# TODO(author) #}"), TEMPLATE, ("TODO(author) (and 1 more)",)),
         (change(TOML, '"Store 2 * x instead of x.",', ""), TOML, ("hints", "has 2", "wants 3")),
         (change(TOML, '"Store 2 * x instead of x."', '" "'), TOML, ("hints[2]", "is empty")),
-        (change(TOML, 'results = ["y"]', "results = []"), TOML, ("entry_points[0].results", "is empty")),
-        (change(TOML, '["x"]', '["x", "x"]'), TOML, ("entry_points[0].parameters", "'x'", "twice")),
-        (change(TOML, 'unit = "x"', 'unit = "z"'), TOML, ("traffic.unit", "'z'")),
-        (change(TOML, "par = 2.0", "par = 2.5"), TOML, ("traffic.par", "2.5", "budget")),
-        (change(TOML, "par = 2.0", "par = 0.0"), TOML, ("traffic.par",)),
         (change(SKELETON, "  # TODO 1: twice the value", ""), SKELETON, ("has no TODO 1", "brief")),
         (change(f"{KATA}/brief.md", "**TODO 1**", "It"), f"{KATA}/brief.md", ("does not name TODO 1",)),
         (add(SKELETON, "# TODO 2\n"), f"{KATA}/brief.md", ("does not name TODO 2",)),
@@ -113,6 +113,13 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (change(HIDDEN, "points=", "points=-"), "test_doubled.py", ("points",)),
         (add(HIDDEN, "\n\ndef test_more():\n    pass\n"), "test_doubled.py::test_more", ("no @pytest.mark.check",)),
         (change(HIDDEN, "import pytest", "import pytest, nothing"), HIDDEN, ("cannot be imported", "'nothing'")),
+        *(
+            (change(HIDDEN, "import pytest", f"import pytest\n{line}"), HIDDEN, ("line 5: skips the whole", *words))
+            for line, words in (
+                ("pytest.skip('not here', allow_module_level=True)", ("(not here)", "take it out")),
+                ("pytest.importorskip('no_such_module')", ("no_such_module", "take it out")),
+            )
+        ),
         (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("@pytest.mark.check", "points", "float")),
         (change(HIDDEN, '("values",)', '"values"'), "::test_strided", ("@pytest.mark.check", "depends", "array")),
         (change(HIDDEN, '"gpu"', '"tpu"'), "::test_many_rows", ("@pytest.mark.check", "engines", "tpu")),
@@ -140,6 +147,7 @@ def test_each_problem_is_one_line_that_names_the_file(
     found = problems_of(kata_of())
     assert len(found) == 1
     assert "\n" not in found[0]
+    assert "line None" not in found[0]
     assert found[0].startswith(str(course_root))
     for word in (place, *words):
         assert word in found[0]
@@ -157,13 +165,6 @@ def test_a_skeleton_without_anything_to_write_says_so(course_root: Path, kata_of
     change(f"{KATA}/brief.md", "**TODO 1**", "It")(course_root)
     (found,) = problems_of(kata_of())
     assert "doubled.py: has no TODO; number" in found
-
-
-def test_an_entry_point_is_wanted(course_root: Path, kata_of: KataOf) -> None:
-    text = (course_root / TOML).read_text()
-    begin, end = text.index("[[entry_points]]"), text.index("[traffic]")
-    (course_root / TOML).write_text("entry_points = []\n" + text[:begin] + text[end:])
-    assert any("entry_points: is empty" in line for line in problems_of(kata_of()))
 
 
 def test_hidden_tests_about_answers_name_slips_of_their_own(course_root: Path, kata_of: KataOf) -> None:

@@ -49,7 +49,7 @@ def test_a_broken_promise_is_told_and_ends_with_1(run: Run, small: Path) -> None
     for check in ("compiles", "strided", "traffic"):
         assert f"FAIL katas/doubled/wrong: no example fails the check '{check}'; add one" in failures
     assert any("kata.toml: dtypes: no check calls bfloat16" in failure for failure in failures)
-    assert lines[-1].endswith("not in order: doubled.")
+    assert lines[-1].endswith("; a promise is broken in doubled.")
     assert max(map(len, lines)) <= 100
 
 
@@ -88,7 +88,7 @@ def test_a_stray_file_of_the_course_ends_with_2(run: Run, small: Path) -> None:
     done = run("--course", str(small), "verify")
     assert done.returncode == 2
     assert f"{small / 'skeletons' / 'old.py'}: belongs to no kata" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("not in order: doubled, the course's own files.")
+    assert done.stdout.splitlines()[-1].endswith("; files must be put right in doubled, the course itself.")
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,56 @@ def test_a_sheet_is_filled_in_by_formats_that_have_one(graded: Kata, tmp_path: P
     assert "canvas and moodle" in done.stderr
 
 
+WRITERS = [
+    ("report",),
+    ("export", "--format", "csv"),
+    ("export", "--format", "jsonl"),
+    ("export", "--format", "junit"),
+    ("package", "gradescope", "--kata", "doubled"),
+]
+
+
+@pytest.mark.parametrize("words", WRITERS)
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        *((f"grades/gradebook.{end}", "part of a gradebook") for end in ("sqlite", "sqlite-wal", "sqlite-shm", "lock")),
+        ("grades/../grades/gradebook.sqlite", "part of a gradebook"),
+        ("class/ann/doubled.py", "holds something else"),
+        ("copy.db", "holds something else"),
+        (".kata/progress.json", "keeps its progress"),
+    ],
+)
+def test_nothing_that_is_kept_or_handed_in_is_replaced(
+    graded: Kata, tmp_path: Path, words: tuple[str, ...], name: str, why: str
+) -> None:
+    (tmp_path / ".kata").mkdir()
+    (tmp_path / ".kata/progress.json").write_text("{}\n")
+    (tmp_path / "copy.db").hardlink_to(tmp_path / "grades/gradebook.sqlite")
+    path = tmp_path / name
+    before = path.read_bytes() if path.exists() else None
+    done = graded(*words, "--to", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert why in done.stderr
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert len(records(tmp_path / "grades")) == 3
+
+
+@pytest.mark.parametrize("words", WRITERS)
+def test_what_was_written_before_is_replaced(graded: Kata, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "out").touch()
+    for _ in range(2):
+        assert graded(*words, "--to", "out").returncode == 0
+    assert (tmp_path / "out").stat().st_size > 0
+
+
+def test_a_sheet_can_be_filled_in_where_it_is(graded: Kata, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text('"Student","ID","SIS Login ID","Section","doubled (1)"\nann,1,ann,A,\n')
+    done = graded("export", "--format", "canvas", "--into", "sheet.csv", "--to", "sheet.csv")
+    assert done.returncode == 0, done.stderr
+
+
 def on_read_only_storage(kata: Kata, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command, where the folder is mounted so that nobody can write to it."""
     command = [find_bubblewrap(), "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder), "--"]

@@ -16,7 +16,7 @@ from tritonkata.courses import load_course
 from tritonkata.engine.engines import GpuEngine
 from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.asserts import assert_matches
-from tritonkata.hidden.plugin import load_module
+from tritonkata.hidden.loading import load_module
 from tritonkata.model.course import Kata
 from tritonkata.model.report import main_diagnosis
 

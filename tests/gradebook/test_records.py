@@ -137,6 +137,30 @@ def test_a_group_in_another_order_is_not_graded_again(book: Gradebook) -> None:
     assert scores(book) == {"ann": 2.0, "ben": 2.0}
 
 
+@pytest.mark.parametrize("now", ["cem+ben", "ben", "ada+ben+cem", "ann"])
+def test_a_file_of_a_group_is_not_graded_again_when_its_members_change(book: Gradebook, now: str) -> None:
+    place = {"file": "group-7/doubled.py"}
+    take_in(book, handed_in("ann+ben+cem", **place))
+    run = run_of(book)
+    first = report(score=2.0)
+    first = msgspec.structs.replace(first, submission=msgspec.structs.replace(first.submission, student="ann"))
+    assert grade_all(book, run, first) == ["ann"]
+    take_in(book, handed_in(now, **place))
+    assert waiting(book, run) == []
+    (record,) = book.records(KATA)
+    assert {one.id for one in record.students} == set(now.split("+"))
+    assert (record.score, record.report.submission.student) == (2.0, min(now.split("+")))
+
+
+@pytest.mark.parametrize("other", [{"source": b"y = 1\n"}, {"file": "group-8/doubled.py"}, {"source": None}])
+def test_another_file_of_a_changed_group_is_graded(book: Gradebook, other: dict[str, object]) -> None:
+    take_in(book, handed_in("ann+ben", file="group-7/doubled.py"))
+    run = run_of(book)
+    grade_all(book, run)
+    take_in(book, handed_in("ben", **{"file": "group-7/doubled.py", **other}))
+    assert waiting(book, run) == ["ben"]
+
+
 def test_a_score_by_hand_is_one_students_and_not_the_groups(book: Gradebook) -> None:
     take_in(book, handed_in("ann+ben+cem"))
     grade_all(book, run_of(book), report(3.0))

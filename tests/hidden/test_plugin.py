@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -55,11 +57,15 @@ class NumpyEngine:
         return None
 
 
-def run(folder: Path, tests: str, engine: NumpyEngine | None = None) -> Session:
+def run(
+    folder: Path, tests: str, engine: NumpyEngine | None = None, beside: Mapping[str, str] = MappingProxyType({})
+) -> Session:
     hidden, reference = folder / "katas" / "k" / "hidden", folder / "reference" / "k"
     hidden.mkdir(parents=True)
     reference.mkdir(parents=True)
     (hidden / "test_k.py").write_text(HEAD + tests)
+    for name, text in beside.items():
+        (hidden / name).write_text(text)
     (reference / "oracle.py").write_text("import numpy as np\ndef f(x):\n    return 2 * np.asarray(x, np.float64)\n")
     file = KataFile("K", "k", (Entry("f", ("x",), ("y",)),), TrafficBudget("x", 2, 2), ())
     kata = Kata("k", file, hidden.parent, folder / "k.py", reference)
@@ -148,6 +154,19 @@ def test_an_author_s_bug_is_the_graders_fault(tmp_path: Path) -> None:
 
 def test_a_hidden_test_that_cannot_be_collected_is_a_problem_of_the_course(tmp_path: Path) -> None:
     assert run(tmp_path, "import no_such_module\n").problem is not None
+
+
+@pytest.mark.parametrize(
+    "line", ["pytest.skip('no', allow_module_level=True)", "pytest.importorskip('no_such_module')"]
+)
+def test_a_file_that_skips_itself_is_a_problem_of_the_course_and_costs_nobody_its_checks(
+    tmp_path: Path, line: str
+) -> None:
+    hidden = tmp_path / "katas" / "k" / "hidden"
+    session = run(tmp_path, ONE_CALL, beside={"test_more.py": f"import pytest\n{line}\n"})
+    assert session.problem is not None
+    assert session.problem.startswith(f"{hidden}/test_more.py: line 2: skips the whole file")
+    assert session.calls == []
 
 
 def test_a_test_without_a_marker_is_a_problem_of_the_course(tmp_path: Path) -> None:

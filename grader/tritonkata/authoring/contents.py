@@ -13,7 +13,7 @@ from tritonkata.diagnosis.models import wrong_models
 from tritonkata.engine.client import GraderError
 from tritonkata.feedback.templates import SUFFIX, TEMPLATES
 from tritonkata.hidden.collecting import collect_checks
-from tritonkata.hidden.plugin import load_module
+from tritonkata.hidden.loading import load_module
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Verdict
 
@@ -23,27 +23,11 @@ _ANSWER_ASSERTIONS = frozenset({"assert_answer", "assert_function"})
 
 
 def toml(kata: Kata) -> Iterator[str]:
-    """Keys of `kata.toml` that are of the right type and still cannot be meant."""
+    """What a kata can be used without, and its learners should not miss."""
     path, file = kata.folder / "kata.toml", kata.file
     if len(file.hints) < MIN_HINTS:
         yield f"{path}: hints: has {len(file.hints)}, wants {MIN_HINTS}; add some, from gentle to concrete"
     yield from (f"{path}: hints[{n}]: is empty; write it" for n, hint in enumerate(file.hints) if not hint.strip())
-    if not file.entry_points:
-        yield f"{path}: entry_points: is empty; name the function that a submission defines"
-        return
-    names = {"entry_points": [entry.name for entry in file.entry_points]}
-    for n, entry in enumerate(file.entry_points):
-        names[f"entry_points[{n}].parameters"] = list(entry.parameters)
-        names[f"entry_points[{n}].results"] = list(entry.results)
-    for key, listed in names.items():
-        yield from (f"{path}: {key}: {name!r} stands there twice; rename one" for name in _repeated(listed))
-        if not listed:
-            yield f"{path}: {key}: is empty; name at least one"
-    traffic = file.traffic
-    if traffic.unit not in {name for entry in file.entry_points for name in entry.parameters}:
-        yield f"{path}: traffic.unit: no entry point has a parameter {traffic.unit!r}; name one"
-    if not 0 < traffic.par <= traffic.budget:
-        yield f"{path}: traffic.par: is {traffic.par:g}; it must lie above 0 and within the budget, {traffic.budget:g}"
 
 
 def todos(kata: Kata) -> Iterator[str]:

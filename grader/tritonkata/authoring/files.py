@@ -48,16 +48,29 @@ def unreadable(kata: Kata) -> Iterator[str]:
     for path in _all_files(kata):
         try:
             text = path.read_text(encoding="utf-8")
-            if path.suffix == ".py":
-                ast.parse(text)
         except OSError as error:
             yield f"{path}: cannot be read ({error.strerror}); correct its permissions"
         except UnicodeDecodeError as error:
             yield f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8"
-        except SyntaxError as error:
-            yield f"{path}: line {error.lineno}: is not Python ({error.msg}); correct it there"
-        except ValueError as error:
-            yield f"{path}: is not Python ({error}); save it as text"
+        else:
+            if problem := _odd_text(text, is_python=path.suffix == ".py"):
+                yield f"{path}: {problem}"
+
+
+def _odd_text(text: str, *, is_python: bool) -> str:
+    """Why a text cannot be used, and where; empty if it can."""
+    before, nul, _ = text.partition("\0")
+    if nul:
+        return f"line {before.count(chr(10)) + 1}: has a NUL byte; save it as text"
+    try:
+        if is_python:
+            ast.parse(text)
+    except SyntaxError as error:
+        place = f"line {error.lineno}: " if error.lineno else ""
+        return f"{place}is not Python ({error.msg}); correct it there"
+    except (RecursionError, MemoryError):
+        return "is not Python (it is nested too deeply); write it in smaller parts"
+    return ""
 
 
 def stray(kata: Kata) -> Iterator[str]:

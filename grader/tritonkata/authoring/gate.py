@@ -5,15 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 from tritonkata.authoring.files import course_problems
-from tritonkata.authoring.grading import examples_of, graded_example, graded_mutant
-from tritonkata.authoring.matrix import Example, KataResult, Mutant, Verification
+from tritonkata.authoring.grading import (
+    example_not_graded,
+    examples_of,
+    graded_example,
+    graded_mutant,
+    mutant_not_graded,
+)
+from tritonkata.authoring.matrix import Example, KataResult, Mutant, Role, Verification
 from tritonkata.authoring.mutants import Mutation, mutations
 from tritonkata.authoring.problems import problems_of
 from tritonkata.courses import Course
-from tritonkata.crew.crew import Crew, open_crew
+from tritonkata.crew.crew import Crew, ProcessEnded, open_crew
 from tritonkata.crew.job import Job
 from tritonkata.engine.engines import EngineName
 from tritonkata.engine.machine import gpus_for
@@ -39,8 +46,8 @@ class _Begun:
     """One kata whose files are being graded."""
 
     kata: Kata
-    examples: tuple[Job[Example], ...]
-    mutants: tuple[Job[Mutant], ...]
+    examples: tuple[tuple[Role, Path, Job[Example]], ...]
+    mutants: tuple[tuple[Mutation, Job[Mutant]], ...]
 
 
 def verify(
@@ -61,7 +68,7 @@ def verify(
 
     Raises:
         UnknownKata: the course has no kata of such a name.
-        GraderError: a process that grades ended by itself.
+        GraderError: no process that grades can be started.
     """
     began = time.monotonic()
     whole = set(slugs) >= {*course.slugs, *course.broken}
@@ -100,9 +107,16 @@ def _begin(
         if isinstance(kata, KataResult):
             begun.append(kata)
             continue
-        problems = looks[slug].result()
+        problems = _looked(looks[slug], kata)
         begun.append(KataResult(slug, kata.file.title, problems=problems) if problems else _graded(kata, plan, crew))
     return begun
+
+
+def _looked(look: Job[tuple[str, ...]], kata: Kata) -> tuple[str, ...]:
+    try:
+        return look.result()
+    except ProcessEnded as error:
+        return (f"{kata.folder}: {error}",)
 
 
 def _kata(course: Course, slug: str) -> Kata | KataResult:
@@ -115,8 +129,10 @@ def _graded(kata: Kata, plan: Plan, crew: Crew) -> _Begun:
     how = (plan.engine, plan.seed)
     return _Begun(
         kata,
-        tuple(crew.submit(graded_example, kata, role, path, *how) for role, path in examples_of(kata)),
-        tuple(crew.submit(graded_mutant, kata, one, *how) for one in chosen_mutants(kata, plan.seed, plan.mutants)),
+        tuple((role, path, crew.submit(graded_example, kata, role, path, *how)) for role, path in examples_of(kata)),
+        tuple(
+            (one, crew.submit(graded_mutant, kata, one, *how)) for one in chosen_mutants(kata, plan.seed, plan.mutants)
+        ),
     )
 
 
@@ -124,10 +140,16 @@ def _ended(begun: _Begun, progress: Progress) -> KataResult:
     kata = begun.kata
     examples: list[Example] = []
     mutants: list[Mutant] = []
-    for number, example in enumerate(begun.examples, start=1):
+    for number, (role, path, example) in enumerate(begun.examples, start=1):
         progress(f"{kata.slug}: example {number} of {len(begun.examples)}")
-        examples.append(example.result())
-    for number, mutant in enumerate(begun.mutants, start=1):
+        try:
+            examples.append(example.result())
+        except ProcessEnded as error:
+            examples.append(example_not_graded(kata, role, path, str(error)))
+    for number, (mutation, mutant) in enumerate(begun.mutants, start=1):
         progress(f"{kata.slug}: mutant {number} of {len(begun.mutants)}")
-        mutants.append(mutant.result())
+        try:
+            mutants.append(mutant.result())
+        except ProcessEnded as error:
+            mutants.append(mutant_not_graded(mutation, str(error)))
     return KataResult(kata.slug, kata.file.title, kata.file.dtypes, (), tuple(examples), tuple(mutants))

@@ -17,6 +17,7 @@ from tritonkata.model.course import Kata
 from tritonkata.model.report import Report, main_diagnosis
 
 NOT_LOADED = "import"
+_NOT_GRADED = "could not be graded: "
 
 
 def examples_of(kata: Kata) -> tuple[tuple[Role, Path], ...]:
@@ -27,9 +28,7 @@ def examples_of(kata: Kata) -> tuple[tuple[Role, Path], ...]:
 
 def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed: int) -> Example:
     """Grade one of these files, whatever becomes of it."""
-    root = kata.folder.parents[1]
-    expected = {"skeleton": "fail", "solution": "pass at par"}.get(role, path.parent.name)
-    name = str(path.relative_to(root))
+    expected = _expected(role, path)
     sessions: list[Session] = []
     try:
         report = grade(kata, path, engine=engine, seed=seed, watch=sessions.append, station=station())
@@ -38,10 +37,10 @@ def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed:
         raise
     except BaseException as error:
         # The author's code runs here, wrong models and the oracle, and may end a process or a test.
-        return Example(role, name, expected, "grader_error", problem=_broken(error, root))
+        return example_not_graded(kata, role, path, _broken(error, kata.folder.parents[1]))
     return Example(
         role=role,
-        file=name,
+        file=_file(kata, path),
         expected=expected,
         verdict=report.verdict,
         diagnosis=main_diagnosis(report),
@@ -55,7 +54,6 @@ def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed:
 
 def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int) -> Mutant:
     """Grade the changed solution until a check fails."""
-    place = (mutation.line, mutation.column, mutation.change)
     with tempfile.TemporaryDirectory(prefix="kata-mutant-") as folder:
         path = Path(folder) / kata.solution.name
         path.write_text(mutation.source, encoding="utf-8")
@@ -64,18 +62,37 @@ def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return Mutant(*place, problem=_broken(error, kata.folder.parents[1]))
+            return mutant_not_graded(mutation, _broken(error, kata.folder.parents[1]))
     if report.verdict == "grader_error":
-        return Mutant(*place, problem=_not_graded(report), seconds=report.seconds)
+        return mutant_not_graded(mutation, _told(report), report.seconds)
     failed = [check.name for check in report.checks if check.verdict not in ("pass", "skipped")]
     killed = failed[0] if failed else "" if report.verdict == "pass" else NOT_LOADED
-    return Mutant(*place, killed, seconds=report.seconds)
+    return Mutant(mutation.line, mutation.column, mutation.change, killed, seconds=report.seconds)
+
+
+def example_not_graded(kata: Kata, role: Role, path: Path, why: str) -> Example:
+    """One of these files of which nothing is known but why."""
+    return Example(role, _file(kata, path), _expected(role, path), "grader_error", problem=f"{_NOT_GRADED}{why}")
+
+
+def mutant_not_graded(mutation: Mutation, why: str, seconds: float = 0.0) -> Mutant:
+    """Likewise for a mutant."""
+    place = (mutation.line, mutation.column, mutation.change)
+    return Mutant(*place, problem=f"{_NOT_GRADED}{why}", seconds=seconds)
+
+
+def _expected(role: Role, path: Path) -> str:
+    return {"skeleton": "fail", "solution": "pass at par"}.get(role, path.parent.name)
+
+
+def _file(kata: Kata, path: Path) -> str:
+    return str(path.relative_to(kata.folder.parents[1]))
 
 
 def _problem(role: Role, expected: str, report: Report, kata: Kata) -> str:
     """What is not as the role promises; empty if all is."""
     if report.verdict in ("grader_error", "error"):
-        return _not_graded(report)
+        return f"{_NOT_GRADED}{_told(report)}"
     if role == "solution":
         return _short_of_par(report, kata)
     if report.verdict != "fail":
@@ -106,9 +123,9 @@ def _short_of_par(report: Report, kata: Kata) -> str:
     return f"passes without gold: {moved:g} traversals, par is {kata.file.traffic.par:g}{speed}"
 
 
-def _not_graded(report: Report) -> str:
+def _told(report: Report) -> str:
     told = [f"{check.name}: {check.message}" for check in report.checks if check.verdict == "grader_error"]
-    return f"could not be graded: {report.fault.message if report.fault else '; '.join(told)}"
+    return report.fault.message if report.fault else "; ".join(told)
 
 
 def _dtypes(kata: Kata, sessions: list[Session]) -> tuple[str, ...]:
@@ -125,4 +142,4 @@ def _dtypes(kata: Kata, sessions: list[Session]) -> tuple[str, ...]:
 def _broken(error: BaseException, root: Path) -> str:
     """What the author's own code raised, and where."""
     what = " ".join(str(error).split())[:300]
-    return f"could not be graded: {place_of(error, root)}{type(error).__name__}{': ' if what else ''}{what}"
+    return f"{place_of(error, root)}{type(error).__name__}{': ' if what else ''}{what}"

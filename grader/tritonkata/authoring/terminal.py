@@ -40,9 +40,18 @@ def last_line(found: Verification) -> str:
     files = sum(len(kata.examples) for kata in found.katas)
     mutants = sum(len(kata.mutants) for kata in found.katas)
     graded = f"{files} files and {mutants} mutants" if mutants else f"{files} files"
-    bad = [kata.slug for kata in found.katas if not kata.passes] + ["the course's own files"] * bool(found.problems)
-    outcome = f"not in order: {', '.join(bad)}" if bad else "every promise is kept"
+    outcome = "; ".join(_outcomes(found)) or "every promise is kept"
     return f"{graded} graded in {found.seconds:.0f} s; {outcome}."
+
+
+def _outcomes(found: Verification) -> Iterator[str]:
+    """Whose promises are broken, and what was not graded, since its files must be put right first."""
+    damaged = [kata.slug for kata in found.katas if kata.problems] + ["the course itself"] * bool(found.problems)
+    broken = [kata.slug for kata in found.katas if not kata.problems and not kata.passes]
+    if damaged:
+        yield f"files must be put right in {', '.join(damaged)}"
+    if broken:
+        yield f"a promise is broken in {', '.join(broken)}"
 
 
 def _matrix(kata: KataResult) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
+from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 from tritonkata.exports import formats
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tritonkata.model.record import Record
 
 _MAX_SHEET_BYTES = 64 << 20
+_START_BYTES = 6
+"""So much of two exports of one format is the same: the begin of the first column's name."""
 
 
 @click.command(epilog="Example: kata export --out grades --format canvas --into gradebook.csv --to filled.csv")
@@ -132,6 +135,8 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
+        if sheet is None or target.resolve() != sheet.resolve():
+            refuse_foreign("--to", target, content[:_START_BYTES])
         target.write_bytes(content)
         click.echo(f"{target}: {len(records)} records", err=True)
     return list(warnings)

@@ -16,6 +16,7 @@ import click
 
 from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
 from tritonkata.cli.grading_progress import grading_progress
+from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tritonkata.gradebook.types import Run
 
 MOST_JOBS = 64
+_FAULTS_SHOWN = 3
 
 
 def resolved_engine(engine: str) -> str:
@@ -157,18 +159,25 @@ def _print_line(outcome: Outcome) -> None:
 
 
 def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, quiet: bool) -> None:
+    from tritonkata.model.report import grader_fault
+
     verdicts: Counter[str] = Counter()
     mistakes: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     scores: list[float] = []
     for record in book.records(kata.slug, run.attempts):
         verdicts[record.report.verdict] += 1
         mistakes.update([record.diagnosis] if record.diagnosis else [])
-        if record.report.verdict != "grader_error":
+        if fault := grader_fault(record.report):
+            faults[fault] += 1
+        else:
             scores.append(record.score)
     if quiet:
         return
     told = [f"{verdicts[name]} {words}" for name, words in _VERDICTS.items() if verdicts[name]]
     click.echo(f"{kata.slug}: {', '.join(told) or 'nothing is graded yet'}.")
+    for fault, count in faults.most_common(_FAULTS_SHOWN):
+        click.echo(f"The fault met by {count}: {one_line(fault)}")
     if already:
         before = f"{already} {'was' if already == 1 else 'were'} graded before and not changed since"
         click.echo(f"{before}; {now} {'was' if now == 1 else 'were'} graded now.")

@@ -89,19 +89,49 @@ def refuse_targets(targets: Sequence[tuple[str, Path, bytes]]) -> None:
             raise Problem(f"{other} and {option} are both {shown(path)}; give each a file of its own")
         if not path.absolute().parent.is_dir():
             raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
+        refuse_kept(option, path)
         try:
             (_try_beside if option == "--junit" else attempt)(path)
-            is_foreign = path.is_file() and _begins_otherwise(path, start)
         except OSError as error:
             raise Problem(why(option, path, error)) from error
-        if is_foreign:
-            raise Problem(f"{option}: {shown(path)} is there and holds something else; choose another file")
+        refuse_foreign(option, path, start)
+
+
+def refuse_kept(option: str, path: Path) -> None:
+    """Refuse a file that belongs to a gradebook or to the progress of a workspace, there or not.
+
+    Raises:
+        Problem: it is one.
+    """
+    from tritonkata.gradebook.opening import is_kept
+    from tritonkata.workspace import progress_path
+
+    target = path.resolve()
+    if is_kept(target):
+        raise Problem(f"{option}: {shown(path)} is part of a gradebook; choose another file")
+    if progress_path(Path.cwd()).parent.name in target.parts:
+        raise Problem(f"{option}: {shown(path)} is where a workspace keeps its progress; choose another file")
+
+
+def refuse_foreign(option: str, path: Path, start: bytes) -> None:
+    """Refuse a file that does not begin as what will be written does.
+
+    Raises:
+        Problem: that, or it is part of something that is kept, or it cannot be read.
+    """
+    refuse_kept(option, path)
+    try:
+        is_foreign = path.is_file() and _begins_otherwise(path, start)
+    except OSError as error:
+        raise Problem(why(option, path, error)) from error
+    if is_foreign:
+        raise Problem(f"{option}: {shown(path)} is there and holds something else; choose another file")
 
 
 def _begins_otherwise(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
         found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
-    return bool(found) and not found.startswith(start)
+    return bool(found) and not found.startswith(start.removeprefix(_MARK).lstrip())
 
 
 def attempt(path: Path) -> None:

@@ -8,7 +8,10 @@ from typing import Literal
 import click
 
 from tritonkata.cli.common import FileType, KataType, Problem
+from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.model.course import Kata
+
+_START_BYTES = 6
 
 
 @click.command(epilog="Example: kata package gradescope --kata safe_softmax --to autograder.zip")
@@ -27,6 +30,7 @@ def package(platform: str, kata: Kata, target: Path, wheel: Path | None, engine:
         if platform == "gradescope":
             from tritonkata.exports.wrappers.gradescope import package_gradescope
 
+            refuse_foreign("--to", target, b"PK")
             package_gradescope(kata, target, wheel=wheel, engine=engine)
         elif platform == "classroom50":
             from tritonkata.exports.wrappers.classroom50 import package_classroom50
@@ -35,7 +39,9 @@ def package(platform: str, kata: Kata, target: Path, wheel: Path | None, engine:
         else:
             from tritonkata.exports.wrappers.github import workflow
 
-            target.write_text(workflow(kata, engine=engine), encoding="utf-8")
+            content = workflow(kata, engine=engine).encode()
+            refuse_foreign("--to", target, content[:_START_BYTES])
+            target.write_bytes(content)
     except ExportProblem as error:
         raise Problem(str(error)) from error
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import FileType, Problem, shown
+from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 
 if TYPE_CHECKING:
@@ -53,12 +54,14 @@ def _refuse_odd(path: Path) -> None:
     """Only a file can be replaced by a page; what is no file stays.
 
     Raises:
-        Problem: the target is something else, or its folder is missing.
+        Problem: the target is something else, such as a submission, or its folder is missing.
     """
     if not path.absolute().parent.is_dir():
         raise Problem(f"--to: {shown(path.parent)} is no directory; create it first")
     if path.exists() and not path.is_file():
         raise Problem(f"--to: {shown(path)} is no file; choose another name")
+    if not path.is_symlink():  # a link is replaced, and what it points at stays
+        refuse_foreign("--to", path, b"<")
 
 
 def _people(book: Gradebook, kata: Kata, attempts: str, *, anonymous: bool) -> People:

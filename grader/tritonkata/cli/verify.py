@@ -57,7 +57,7 @@ def verify(
 
     The skeleton fails, the solution passes at par in every dtype, each wrong example gets its diagnosis,
     every check is failed by some wrong example, templates render, and no file is missing or stray.
-    Exit codes: 0 all is well, 1 a promise is broken, 2 files that are not in order, or wrong usage.
+    Exit codes: 0 all is well, 1 a promise is broken, 2 files must be put right first, or wrong usage.
     """
     course = course_of()
     wanted = _wanted(course, slugs)

@@ -41,6 +41,10 @@ class NobodyLeft(GraderError):
     """Every GPU was set aside after a fault, or no process can be started, or the crew itself failed."""
 
 
+class ProcessEnded(GraderError):
+    """Every process that made a call ended before it had an answer; the message says how, and what it did."""
+
+
 class Crew:
     """Calls functions in its members; see `open_crew`. `busy_seconds` is how long each GPU was used, by index.
 
@@ -160,14 +164,13 @@ class Crew:
 
     def _lost(self, member: MemberProcess, job: Job[Any]) -> None:
         """A process ended: another makes the call, unless it has cost too many."""
-        member.forget()
+        ending = member.ending()
         job.ends += 1
         if job.ends < LIVES:
             with self._lock:
                 self._waiting.appendleft(job)
             return
-        text = "a process that grades files was ended, perhaps for want of memory; try fewer at once: --jobs 1"
-        self._finish(job, Answer(error=GraderError(text)))
+        self._finish(job, Answer(error=ProcessEnded(f"the process that graded this {ending}")))
 
     def _give_up(self, problem: str) -> None:
         """Answer everything, from now on too, with the reason."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tritonkata import doing
 from tritonkata.engine.client import GraderError
 from tritonkata.engine.sharing import SharedHost
 from tritonkata.engine.station import Station, open_station
@@ -63,8 +64,16 @@ def station() -> Station:
     return _station
 
 
-def serve(connection: Connection, place: Place) -> None:
-    """Answer calls until told to end (by None, or a closed connection)."""
+def serve(connection: Connection, place: Place, note: Any) -> None:
+    """Answer calls until told to end (by None, or a closed connection).
+
+    `note` is shared memory for a text: what this process does, should it end meanwhile.
+    """
+
+    def tell(what: str) -> None:
+        note.value = what.encode(errors="replace")[: len(note) - 1]
+
+    doing.tell(tell)
     with contextlib.suppress(KeyboardInterrupt):
         _prepare()
         _answer_calls(connection, place)

@@ -15,6 +15,7 @@ from tritonkata.crew.job import Job
 from tritonkata.crew.member import Place, serve
 
 _END_SECONDS = 20.0
+_NOTE_BYTES = 500
 
 
 class MemberProcess:
@@ -26,6 +27,8 @@ class MemberProcess:
         self.calls = 0
         self.process: BaseProcess | None = None
         self.connection: Connection | None = None
+        # Shared memory, since it is read when the process has ended.
+        self._note = multiprocessing.RawArray("c", _NOTE_BYTES)
 
     def start(self) -> None:
         """Start the process, unless there is one.
@@ -38,7 +41,7 @@ class MemberProcess:
         # Not forked: grading starts threads, and processes of its own.
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.place))
+        process = context.Process(target=serve, args=(theirs, self.place, self._note))
         try:
             with _interruptions_held():
                 process.start()
@@ -54,6 +57,7 @@ class MemberProcess:
         assert self.connection is not None
         self.job = job
         self.calls += 1
+        self._note.value = b""
         self.connection.send_bytes(job.packed)
 
     def dismiss(self) -> None:
@@ -62,6 +66,13 @@ class MemberProcess:
             with suppress(OSError):
                 self.connection.send(None)
         self.forget()
+
+    def ending(self) -> str:
+        """How it ended and what it did then, once it has; it is forgotten with that."""
+        doing = self._note.value.decode(errors="replace")
+        process = self.process
+        self.forget()
+        return _ending(None if process is None else process.exitcode, doing)
 
     def forget(self) -> None:
         """Wait until it has ended, and kill it if it does not."""
@@ -79,6 +90,18 @@ class MemberProcess:
         """Have it end at once, and clean up."""
         if self.process is not None:
             self.process.terminate()
+
+
+def _ending(code: int | None, doing: str) -> str:
+    """The end of a process in words, and what to do about it."""
+    where = f" during {doing}" if doing else ""
+    if code == -signal.SIGKILL:
+        return f"was killed{where}, perhaps for want of memory; try fewer at once: --jobs 1"
+    how = "ended by itself" if code is None else f"ended with exit code {code}"
+    if code is not None and code < 0:
+        how = f"crashed ({signal.strsignal(-code) or f'signal {-code}'})"
+    fix = "look there first: code of a course must not end its process" if doing else "look at `kata doctor`"
+    return f"{how}{where}; {fix}"
 
 
 @contextmanager

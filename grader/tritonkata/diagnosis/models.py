@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import GeneratorType, ModuleType
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tritonkata.hidden.candidate import Call
+from tritonkata.hidden.course_code import course_code, read_only
 
 Array = NDArray[Any]
 Truth = Callable[[Call], tuple[Array, ...]]
@@ -23,14 +25,18 @@ FEW = 8
 RELATIVE = {"float32": 2e-4, "float16": 4e-3, "bfloat16": 3.2e-2}
 ABSOLUTE = {"float32": 1e-30, "float16": 1.2e-7, "bfloat16": 1e-30}
 
+_NO_MEANING = (ValueError, IndexError, ZeroDivisionError)
+"""How a model says that its mistake has no meaning for an input (say, a matrix that is not square)."""
+
 
 @dataclass(frozen=True)
 class WrongModel:
-    """One well-known mistake as a formula."""
+    """One well-known mistake as a formula, and the file that it stands in."""
 
     diagnosis: str
     sentence: str
     function: Callable[..., Any]
+    file: Path
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,9 @@ def wrong_models(module: ModuleType) -> tuple[WrongModel, ...]:
         for name, function in vars(module).items()
         if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
     ]
+    file = Path(getattr(module, "__file__", None) or module.__name__)
     return tuple(
-        WrongModel(name, (inspect.getdoc(function) or name).splitlines()[0], function)
+        WrongModel(name, (inspect.getdoc(function) or name).splitlines()[0], function, file)
         for _, name, function in sorted(found)
     )
 
@@ -139,17 +146,20 @@ def _contradicts(model: WrongModel, call: Call) -> bool:
 
 
 def _predictions(model: WrongModel, call: Call) -> Iterator[tuple[Array, ...]]:
-    """What the model would have returned, one tuple for each value of its free parameter."""
+    """What the model would have returned, one tuple for each value of its free parameter.
+
+    Raises:
+        CourseFault: it raised anything but one of `_NO_MEANING`, or changed an argument.
+    """
     try:
-        with np.errstate(all="ignore"):
-            result = model.function(*call.arguments)
+        with course_code(model.file, model.diagnosis, _NO_MEANING), np.errstate(all="ignore"):
+            result = model.function(*map(read_only, call.arguments))
             results = result if isinstance(result, GeneratorType) else (result,)
             for one in results:
                 arrays = one if isinstance(one, tuple) else (one,)
                 if len(arrays) == len(call.outputs):
                     yield tuple(np.asarray(array, dtype=np.float64) for array in arrays)
-    except (ValueError, IndexError, ZeroDivisionError):
-        # The mistake has no meaning for this input (say, a matrix that is not square).
+    except _NO_MEANING:
         return
 
 

@@ -16,9 +16,16 @@ from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import GradebookProblem
 
 FILE_NAME = "gradebook.sqlite"
+_LOCK_NAME = "gradebook.lock"
+_KEPT = frozenset({_LOCK_NAME, *(f"{FILE_NAME}{end}" for end in ("", "-wal", "-shm", "-journal"))})
 
 _LOCKED_SECONDS = 30.0
 _PAUSE_SECONDS = 0.01
+
+
+def is_kept(path: Path) -> bool:
+    """Whether a path is that of a gradebook, or of a file that is kept beside one."""
+    return path.name in _KEPT
 
 
 @contextmanager
@@ -115,7 +122,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    lock = path.with_suffix(".lock")
+    lock = path.with_name(_LOCK_NAME)
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -117,6 +117,8 @@ class Gradebook:
                 late,
             ),
         )
+        if known is None:
+            _inherit(connection, (kata, student, one.file), digest)
 
     def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
         """Submissions without a report of this run, or with one that a fault of the grader spoilt.
@@ -301,6 +303,29 @@ def _record(row: tuple[Any, ...]) -> Record:
         late=None if row[6] is None else bool(row[6]),
         attempt=row[7],
     )
+
+
+def _inherit(connection: sqlite3.Connection, key: tuple[str, str, str], digest: str) -> None:
+    """Give a new submission the report of the same file of a group that others handed in before, if there is one.
+
+    A group is filed under one of its members, and another when that one leaves.
+    """
+    student = key[1]
+    sql = (
+        "SELECT new.id, report.run, report.report, report.verdict, report.score, report.graded_at"
+        " FROM submission AS new JOIN submission AS old"
+        " ON old.kata = new.kata AND old.file = new.file AND old.sha256 = new.sha256 AND old.id <> new.id"
+        " JOIN report ON report.submission = old.id"
+        " WHERE new.kata = ? AND new.student = ? AND new.file = ? AND new.sha256 = ?"
+        " AND new.source IS NOT NULL AND old.source IS NOT NULL ORDER BY report.graded_at DESC LIMIT 1"
+    )
+    found = connection.execute(sql, (*key, digest)).fetchone()
+    if found is not None:
+        number, run, encoded, *rest = found
+        report = msgspec.json.decode(encoded, type=Report)
+        named = msgspec.structs.replace(report.submission, student=student)
+        renamed = msgspec.json.encode(msgspec.structs.replace(report, submission=named))
+        connection.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)", (number, run, renamed, *rest))
 
 
 def _put_aside(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> None:

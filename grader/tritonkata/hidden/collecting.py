@@ -14,6 +14,20 @@ from tritonkata.model.course import Kata
 _CHARACTERS = 300
 
 
+def collecting_problem(report: pytest.CollectReport) -> str | None:
+    """Why the tests of a file are missing: it cannot be imported, or skips itself."""
+    if report.failed:
+        # pytest puts an E before the lines of the exception itself.
+        told = [line[2:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
+        words = " ".join(" ".join(told or [report.longreprtext]).split())[-_CHARACTERS:]
+        return f"{report.nodeid}: cannot be imported: {words}; correct it"
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _, line, reason = report.longrepr
+        words = " ".join(reason.removeprefix("Skipped: ").split())[:_CHARACTERS]
+        return f"{report.nodeid}: line {line}: skips the whole file ({words}); skip inside a test, or take it out"
+    return None
+
+
 @dataclass
 class _Collected:
     """The checks by name, or why a test cannot be one."""
@@ -32,11 +46,7 @@ class _Collected:
                 self.problem = self.problem or str(error)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            # pytest puts an E before the lines of the exception itself.
-            told = [line[2:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
-            words = " ".join(" ".join(told or [report.longreprtext]).split())[-_CHARACTERS:]
-            self.problem = f"{report.nodeid}: cannot be imported: {words}; correct it"
+        self.problem = self.problem or collecting_problem(report)
 
     def _note(self, item: pytest.Item, mark: CheckMark) -> None:
         if self.marks.setdefault(mark.name, mark) != mark:

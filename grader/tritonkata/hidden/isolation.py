@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tritonkata.doing import doing
+
 _OPTIONS = (
     "--import-mode=importlib",
     "--noconftest",
@@ -35,7 +37,7 @@ _OPTIONS = (
 def run_pytest(folder: Path, plugin: object, *options: str) -> int | pytest.ExitCode:
     """Run the tests of a folder with one plugin; what happens is the plugin's to note."""
     arguments = [*_OPTIONS, *options, f"--rootdir={folder}", str(folder)]
-    with _no_foreign_plugins(), _forgotten_modules(folder):
+    with doing(f"the tests of {folder}"), _no_foreign_plugins(), _forgotten_modules(folder):
         return pytest.main(arguments, plugins=[plugin])
 
 

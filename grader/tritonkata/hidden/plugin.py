@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -20,8 +17,11 @@ from tritonkata.engine.client import GraderError, LoadFailed
 from tritonkata.hidden.asserts import CandidateFault, CheckFailed
 from tritonkata.hidden.budget import TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
+from tritonkata.hidden.collecting import collecting_problem
+from tritonkata.hidden.course_code import CourseFault
 from tritonkata.hidden.isolation import run_pytest
 from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
+from tritonkata.hidden.oracle import Oracle
 from tritonkata.hidden.places import place_of
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
@@ -56,20 +56,6 @@ class Session:
     problem: str | None = None
 
 
-class _Oracle:
-    """The kata's oracle module, callable as its first entry point."""
-
-    def __init__(self, module: ModuleType, first: str) -> None:
-        self._module = module
-        self._first = first
-
-    def __call__(self, *arguments: Any) -> Any:
-        return getattr(self._module, self._first)(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
-
-
 class HiddenTests:
     """One run over one submission."""
 
@@ -81,7 +67,7 @@ class HiddenTests:
         self._progress = progress
         self.interrupted = False
         self._candidate = Candidate(engine, kata)
-        self._oracle = _Oracle(load_module(kata.oracle, f"oracle_{kata.slug}"), kata.file.entry_points[0].name)
+        self._oracle = Oracle(kata)
         self.session = Session({}, self._candidate.calls, TrafficLedger(kata.file.traffic), self._candidate.speeds)
 
     @pytest.fixture(name="candidate")
@@ -89,7 +75,7 @@ class HiddenTests:
         return self._candidate
 
     @pytest.fixture(name="oracle")
-    def _oracle_fixture(self) -> _Oracle:
+    def _oracle_fixture(self) -> Oracle:
         return self._oracle
 
     @pytest.fixture(name="rng")
@@ -103,6 +89,8 @@ class HiddenTests:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note every check before anything runs, so that a run that ends early still names them all."""
+        if self.session.problem is not None:
+            items.clear()
         for item in items:
             try:
                 mark = check_mark(item)
@@ -151,9 +139,9 @@ class HiddenTests:
                 item.session.shouldstop = "a check failed"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A hidden test that cannot be collected is the course's fault."""
-        if report.failed:
-            self.session.problem = f"the hidden tests of {self._kata.slug} cannot be collected: {report.longreprtext}"
+        """A hidden test that cannot be collected is the course's fault, and so are checks that it does not offer."""
+        if problem := collecting_problem(report):
+            self.session.problem = self.session.problem or f"{self._kata.hidden}/{problem}"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Tell an interruption from outside from a run that was stopped by `shouldstop`."""
@@ -186,7 +174,9 @@ class HiddenTests:
         else:
             outcome.verdict = "grader_error"
             place = place_of(error, self._kata.folder.parents[1])
-            outcome.message = f"{place}{type(error).__name__}: {error}"
+            outcome.message = (
+                str(error) if isinstance(error, CourseFault) else f"{place}{type(error).__name__}: {error}"
+            )
             if isinstance(error, GraderError | KeyboardInterrupt):
                 item.session.shouldstop = str(error)
 
@@ -200,26 +190,6 @@ def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress, 
     if code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
         tests.session.problem = tests.session.problem or f"pytest ended with {code!r} in {kata.hidden}"
     return tests.session
-
-
-def load_module(path: Path, name: str) -> ModuleType:
-    """Import a trusted file of a course under a private name.
-
-    Raises:
-        GraderError: it is missing or cannot be imported.
-    """
-    spec = importlib.util.spec_from_file_location(f"tritonkata_course_{name}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise GraderError(f"{path} is missing; the course needs it")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    # Also what ends a process (`sys.exit`) or a test (`pytest.importorskip`): this file is neither.
-    except BaseException as error:
-        raise GraderError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
 
 
 def _with_case(evidence: Evidence, call: Call | None) -> Evidence:

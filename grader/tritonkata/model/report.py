@@ -248,6 +248,15 @@ def main_diagnosis(report: Report) -> str | None:
     return counted.most_common(1)[0][0] if counted else None
 
 
+def grader_fault(report: Report) -> str:
+    """What the grader, or the course, failed on; empty where neither did."""
+    if report.verdict != "grader_error":
+        return ""
+    if report.fault is not None:
+        return report.fault.message
+    return next((check.message for check in report.checks if check.verdict == "grader_error"), "nothing was checked")
+
+
 def repeatable(report: Report) -> Report:
     """A report without what differs from run to run: times, speed, and what caches made of the traffic."""
     traffic = report.traffic

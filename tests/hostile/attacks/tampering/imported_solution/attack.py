@@ -32,7 +32,7 @@ def solution():
             continue
     try:
         from tritonkata.courses import load_course
-        from tritonkata.hidden.plugin import load_module
+        from tritonkata.hidden.loading import load_module
 
         kata = load_course().kata("doubled")
         return load_module(kata.solution, "doubled").doubled
