@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tritonkata.cli import outputs
+from tritonkata.cli.common import Problem
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 KERNEL = "def safe_softmax(x:  # no Python, so that it is judged at once\n"
@@ -64,3 +67,14 @@ def test_colours_are_left_out_where_nobody_wants_them(kata: Run, folder: Path) -
         environment = {**{key: value for key, value in os.environ.items() if key != "NO_COLOR"}, **variables}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
         assert ("\x1b[" in done.stdout) == wanted
+
+
+def test_what_will_be_empty_replaces_nothing_but_what_is_empty(tmp_path: Path) -> None:
+    """As the JSON lines of a class of nobody."""
+    path = tmp_path / "records.jsonl"
+    outputs.refuse_foreign("--to", path, b"")
+    path.touch()
+    outputs.refuse_foreign("--to", path, b"")
+    path.write_text("def softmax(x): ...\n", encoding="utf-8")
+    with pytest.raises(Problem, match="holds something else"):
+        outputs.refuse_foreign("--to", path, b"")

@@ -131,7 +131,9 @@ def refuse_foreign(option: str, path: Path, start: bytes) -> None:
 def _begins_otherwise(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
         found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
-    return bool(found) and not found.startswith(start.removeprefix(_MARK).lstrip())
+    start = start.removeprefix(_MARK).lstrip()
+    # What will be empty replaces nothing that is not.
+    return bool(found) and not (start and found.startswith(start))
 
 
 def attempt(path: Path) -> None:
