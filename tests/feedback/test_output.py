@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from feedback_samples import (
     DIAGNOSES,
@@ -190,6 +191,18 @@ class TestOutcome:
         assert "The grader failed, not your code" in text
         assert "the launcher ended" in text
         assert "Score" not in text
+
+    @pytest.mark.parametrize(
+        "file", ["reference/{0}/oracle.py: line 3", "katas/{0}/mistakes.py", "{1}/hidden/test_a.py"]
+    )
+    def test_a_fault_of_the_course_is_for_its_author(self, tmp_path, file):
+        kata = make_kata(tmp_path)
+        message = f"{file.format(kata.slug, kata.folder)}: truth gives 3 results; correct it"
+        broken = msgspec.structs.replace(check("grader_error"), message=message)
+        text = " ".join(printed(report(broken, verdict="grader_error"), tmp_path).split())
+        assert "A file of the course is at fault, not your code" in text
+        assert f"kata verify {kata.slug}" in text
+        assert "kata doctor" not in text
 
     def test_what_the_next_medal_needs(self, tmp_path):
         bronze = report(passed(), full_check("over_budget"), medal="bronze")

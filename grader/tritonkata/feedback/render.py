@@ -173,6 +173,7 @@ def context_of(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]
         "kata": kata,
         "report": report,
         "lacks_gpu": summary.lacks_gpu(evidence.fault),
+        "is_of_course": summary.is_of_course(evidence.fault.message if evidence.fault else check.message, kata),
     }
 
 

@@ -34,6 +34,12 @@ def lacks_gpu(fault: Fault | None) -> bool:
     return fault is not None and fault.verdict == "grader_error" and fault.message.startswith(_NO_GPU)
 
 
+def is_of_course(message: str, kata: Kata) -> bool:
+    """Whether a fault of the grader is told of a file of the kata: then it is for the course's author to mend."""
+    within = (f"katas/{kata.slug}/", f"reference/{kata.slug}/", f"{kata.folder}/", f"{kata.reference}/")
+    return message.startswith(within)
+
+
 def engine_line(report: Report) -> str:
     """Engine, device, compile target, seed."""
     engine = report.engine
