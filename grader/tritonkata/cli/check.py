@@ -15,7 +15,10 @@ from tritonkata.cli.common import (
     EXIT_PASSED,
     FileType,
     KataType,
+    Problem,
+    refuse_lost_folder,
     report_crash,
+    shown,
 )
 from tritonkata.cli.outputs import Outputs
 from tritonkata.cli.resolving import resolve
@@ -77,11 +80,14 @@ def check(
     Exit codes: 0 all passed, 1 some check failed, 2 wrong usage, 3 the grader failed.
     """
     kata, path = resolve(path, kata)
+    folder = Path.cwd()
     outputs = Outputs(junit, report_file)
     outputs.refuse_unwritable(path)
     try:
         report = _grade(kata, path, engine, target, seed, recompile=recompile)
         ending.raise_if_ended()
+        if report.verdict in ("error", "grader_error"):
+            _refuse_lost_places(kata)
         printed = _print(
             report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
         )
@@ -89,10 +95,11 @@ def check(
         raise
     # Also what ends a process or a test, as code of a course may.
     except BaseException as error:
+        _refuse_lost_places(kata)
         report_crash(error, debug=debug)
         ctx.exit(EXIT_GRADER)
     lost = [problem for problem in (printed, outputs.write(report)) if problem]
-    _record(path, report)
+    _record(folder, path, report)
     for problem in lost:
         click.echo(f"Error: {problem} The verdict is: {_verdict_line(report)}", err=True)
     ctx.exit(EXIT_GRADER if lost else _EXIT_CODES[report.verdict])
@@ -149,9 +156,23 @@ def _source(path: Path) -> str | None:
         return problem.file.text if problem.file else None
 
 
-def _record(path: Path, report: Report) -> None:
-    """Count the attempt, if this folder is a workspace that the file lies in. Grading elsewhere leaves no trace."""
-    folder = Path.cwd()
+def _refuse_lost_places(kata: Kata) -> None:
+    """Refuse to judge what ended because a folder went away: neither the grader nor the submission failed.
+
+    Raises:
+        Problem: the working directory or the kata's files were removed while the check ran.
+    """
+    refuse_lost_folder()
+    for place in (kata.folder, kata.reference):
+        if not place.is_dir():
+            raise Problem(f"{shown(place)}: the course was removed during the check; put it back and check again")
+
+
+def _record(folder: Path, path: Path, report: Report) -> None:
+    """Count the attempt, if `folder` is a workspace that the file lies in. Grading elsewhere leaves no trace."""
+    if not folder.is_dir():
+        click.echo(f"The result was not recorded: {folder} was removed during the check", err=True)
+        return
     if report.verdict == "grader_error" or not progress_path(folder).is_file() or not path.exists():
         return
     if not path.absolute().resolve().is_relative_to(folder.resolve()):
