@@ -23,7 +23,7 @@ from tritonkata.cli.common import (
 from tritonkata.cli.outputs import Outputs
 from tritonkata.cli.resolving import resolve
 from tritonkata.cli.status import StatusLine
-from tritonkata.cli.streams import OutputLost, abandon_output
+from tritonkata.cli.streams import OutputClosed, OutputLost, abandon_output
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
 from tritonkata.submission import SubmissionProblem, read_submission
@@ -119,7 +119,10 @@ def _grade(
 
 
 def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
-    """Print the report; returns why that failed, if it did. A reader that went away has read what it wanted."""
+    """Print the report; returns why that failed, if it did.
+
+    A reader that went away has read what it wanted, and who closes the output wants the verdict alone.
+    """
     try:
         if as_json:
             from tritonkata.cli.outputs import as_json as text
@@ -130,7 +133,8 @@ def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int)
         sys.stdout.flush()
     except OutputLost as error:
         abandon_output()
-        return None if error.reason is None else f"standard output cannot be written ({error.reason})."
+        wanted = error.reason is not None and not isinstance(error, OutputClosed)
+        return f"standard output cannot be written ({error.reason})." if wanted else None
     return None
 
 
