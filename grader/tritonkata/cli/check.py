@@ -84,13 +84,12 @@ def check(
     outputs = Outputs(junit, report_file)
     outputs.refuse_unwritable(path)
     try:
-        report = _grade(kata, path, engine, target, seed, recompile=recompile)
+        report, said = _grade(kata, path, engine, target, seed, recompile=recompile)
         ending.raise_if_ended()
         if report.verdict in ("error", "grader_error"):
             _refuse_lost_places(kata)
-        printed = _print(
-            report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
-        )
+        limit = _EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
+        printed = _print(report, said, kata, path, as_json=as_json, limit=limit)
     except (click.ClickException, click.Abort, click.exceptions.Exit, KeyboardInterrupt):
         raise
     # Also what ends a process or a test, as code of a course may.
@@ -107,18 +106,30 @@ def check(
 
 def _grade(
     kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None, *, recompile: bool
-) -> Report:
+) -> tuple[Report, str]:
+    """The report, and what the file printed, which is for the terminal alone."""
+    said: list[str] = []
     status = StatusLine()
     status.show(f"{kata.slug}: starting")
     try:
         from tritonkata.check import grade
 
-        return grade(kata, path, engine=engine, target=target, seed=seed, progress=status.show, recompile=recompile)
+        report = grade(
+            kata,
+            path,
+            engine=engine,
+            target=target,
+            seed=seed,
+            progress=status.show,
+            recompile=recompile,
+            printed=said.append,
+        )
+        return report, "".join(said)
     finally:
         status.clear()
 
 
-def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
+def _print(report: Report, said: str, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
     """Print the report; returns why that failed, if it did.
 
     A reader that went away has read what it wanted, and who closes the output wants the verdict alone.
@@ -129,7 +140,7 @@ def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int)
 
             click.echo(text(report))
         else:
-            _print_text(report, kata, path, limit=limit)
+            _print_text(report, said, kata, path, limit=limit)
         sys.stdout.flush()
     except OutputLost as error:
         abandon_output()
@@ -138,12 +149,14 @@ def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int)
     return None
 
 
-def _print_text(report: Report, kata: Kata, path: Path, *, limit: int) -> None:
+def _print_text(report: Report, said: str, kata: Kata, path: Path, *, limit: int) -> None:
     from rich.console import Console
 
-    from tritonkata.feedback.terminal import print_report
+    from tritonkata.feedback.terminal import print_output, print_report
 
-    print_report(report, kata, _source(path), Console(highlight=False), limit=limit)
+    console = Console(highlight=False)
+    print_output(said, console)
+    print_report(report, kata, _source(path), console, limit=limit)
 
 
 def _verdict_line(report: Report) -> str:
