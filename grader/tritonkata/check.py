@@ -55,6 +55,7 @@ class _Job:
     recompile: bool
     discreet: bool
     ahead: Ahead | None
+    printed: Progress
 
 
 def grade(
@@ -72,6 +73,7 @@ def grade(
     recompile: bool = False,
     discreet: bool = False,
     ahead: Ahead | None = None,
+    printed: Progress = lambda _: None,
 ) -> Report:
     """Grade one file.
 
@@ -89,12 +91,13 @@ def grade(
         discreet: the report goes to someone who must not see hidden inputs: no words of processes that had them.
         recompile: compile each kernel again in a clean process, and refuse one that comes out otherwise.
         ahead: launch plans that were traced before, and a note of what is traced.
+        printed: told what the file printed where it had no hidden values; that is no part of the report.
 
     Returns:
         The report. A fault of the submission or of the grader is in it, never raised.
     """
     began = time.monotonic()
-    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet, ahead)
+    job = _Job(kata, engine, target, progress, first_only, watch, station, recompile, discreet, ahead, printed)
     start = _blank_report(kata, path, engine, target, secrets.randbits(SEED_BITS) if seed is None else seed)
     try:
         submission = read_submission(path) if source is None else submission_of(path, source)
@@ -143,6 +146,7 @@ def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
         return msgspec.structs.replace(report, engine=engine.describe(), notes=engine.notes())
     finally:
         engine.close()
+        job.printed(engine.printed())
 
 
 def _checked(start: Report, job: _Job, submission: SubmissionFile, engine: Engine) -> Report:

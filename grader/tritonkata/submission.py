@@ -48,6 +48,17 @@ def readable(path: Path | str) -> str:
     return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
+def is_missing(path: Path) -> bool:
+    """Whether there is nothing at `path`, not even a broken link."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 def refuse_unreadable(path: Path) -> None:
     """See that `path` is a file that can be read, without looking at what it holds.
 

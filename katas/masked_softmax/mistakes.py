@@ -64,9 +64,9 @@ def mask_polarity(x: Array, mask: Array) -> Iterator[Float]:
     """The mask is used the wrong way round: the masked columns are kept and the others dropped."""
     values = x.astype(np.float64)
     for kept in (np.where(mask == NEG_INF, values, NEG_INF), np.where(mask == 0.0, NEG_INF, values)):
-        yield _softmax(kept, guard=True)
-        yield from _unless_all_nan(_softmax(kept, guard=False))
-    yield from _unless_all_nan(_softmax(_add(x, -mask.astype(np.float64)), guard=True))
+        yield from (_softmax(kept, guard=guard) for guard in (True, False))
+    subtracted = _add(x, -mask.astype(np.float64))
+    yield from (_softmax(subtracted, guard=guard) for guard in (True, False))
 
 
 def mask_multiplied(x: Array, mask: Array) -> Iterator[Float]:
@@ -76,7 +76,7 @@ def mask_multiplied(x: Array, mask: Array) -> Iterator[Float]:
         yield _softmax(values * (mask == 0.0), guard=True)
         yield _softmax(values * (mask != NEG_INF), guard=True)
         yield _softmax(np.where(mask == NEG_INF, 0.0, _scores(x, mask)), guard=True)
-        yield from _unless_all_nan(_softmax(values * mask.astype(np.float64), guard=True))
+        yield _softmax(values * mask.astype(np.float64), guard=True)
 
 
 def mask_as_bias(x: Array, mask: Array) -> Iterator[Float]:
@@ -138,10 +138,22 @@ def row_stride_ignored(x: Array, mask: Array) -> Iterator[Float]:
 def no_max_subtraction(x: Array, mask: Array) -> Iterator[Float]:
     """The row maximum is not subtracted before exp, which overflows for large scores and vanishes for small ones."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        weights = np.exp(_scores(x, mask)).astype(np.float32).astype(np.float64)
-        total = weights.sum(axis=1, keepdims=True).astype(np.float32).astype(np.float64)
+        weights = _in_float32(np.exp(_scores(x, mask)))
+        total = _in_float32(weights.sum(axis=1, keepdims=True))
         yield weights / np.where(total == 0.0, 1.0, total)
         yield weights / total
+
+
+def max_added(x: Array, mask: Array) -> Iterator[Float]:
+    """The row maximum is added to the scores, where it must be subtracted."""
+    scores = _scores(x, mask)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        top = np.fmax.reduce(scores, axis=1, keepdims=True, initial=NEG_INF)
+        for shift in (np.where(top == NEG_INF, 0.0, top), top):
+            weights = _in_float32(np.exp(_in_float32(scores + shift)))
+            total = _in_float32(weights.sum(axis=1, keepdims=True))
+            yield weights / np.where(total == 0.0, 1.0, total)
+            yield weights / total
 
 
 def padding_lanes_as_zero(x: Array, mask: Array) -> Iterator[Float]:
@@ -197,7 +209,12 @@ def _scores(x: Array, mask: Array) -> Float:
 def _add(x: Array, bias: Float) -> Float:
     """Add in float32, as a kernel does: next to a fill of -1e9 an ordinary score vanishes."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return (x.astype(np.float64) + bias).astype(np.float32).astype(np.float64)
+        return _in_float32(x.astype(np.float64) + bias)
+
+
+def _in_float32(values: Float) -> Float:
+    """Rounded as a kernel does it: infinity above the range, and 0 far below it."""
+    return values.astype(np.float32).astype(np.float64)
 
 
 def _weights(scores: Float, *, guard: bool) -> Float:
@@ -213,12 +230,6 @@ def _softmax(scores: Float, *, guard: bool) -> Float:
     weights = _weights(scores, guard=guard)
     total = weights.sum(axis=1, keepdims=True)
     return weights / np.where(total == 0.0, 1.0, total)
-
-
-def _unless_all_nan(output: Float) -> Iterator[Float]:
-    """Nothing but NaN can come from anywhere, so it names no mistake."""
-    if not np.isnan(output).all():
-        yield output
 
 
 def _blocks(cols: int) -> Iterator[int]:

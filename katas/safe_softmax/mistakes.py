@@ -32,6 +32,12 @@ def no_max_subtraction(x: Array) -> Float:
     return _shares(_exp_in_float32(_scores(x)))
 
 
+def max_added(x: Array) -> Float:
+    """The row maximum is added to the scores, where it must be subtracted."""
+    scores = _scores(x)
+    return _shares(_exp_in_float32(scores + scores.max(axis=1, keepdims=True)))
+
+
 def clamped_instead_of_max(x: Array) -> Iterator[Float]:
     """Scores are cut off at a fixed number so that exp stays finite, instead of subtracting the row maximum."""
     scores = _scores(x)

@@ -56,7 +56,7 @@ def test_wrong_usage_says_what_to_do(kata: Any, tmp_path: Path, arguments: tuple
 
 
 @pytest.mark.parametrize("name", ["safe_softmax.py", "kernel.py"])
-@pytest.mark.parametrize("make", [lambda _: None, Path.mkdir, os.mkfifo])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_what_cannot_be_read_has_one_wording_and_one_code(kata: Any, tmp_path: Path, name: str, make: Any) -> None:
     make(tmp_path / name)
     unnamed = kata("check", name)
@@ -67,6 +67,57 @@ def test_what_cannot_be_read_has_one_wording_and_one_code(kata: Any, tmp_path: P
     assert fault.operation == "read"
     assert f"{name}: cannot be read: " in fault.message
     assert fault.message in " ".join((unnamed.stdout + unnamed.stderr).split())
+
+
+@pytest.mark.parametrize("arguments", [(), ("--kata", "safe_softmax"), ("--json", "--junit", "out.xml")])
+@pytest.mark.parametrize("name", ["safe_softmax.py", "kernel.py"])
+def test_a_missing_file_is_wrong_usage_in_one_line(
+    kata: Any, tmp_path: Path, name: str, arguments: tuple[str, ...]
+) -> None:
+    done = kata("check", name, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert f"{name}: there is no such file; begin with `kata start " in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def checked_while_removed(
+    course_root: Path, cwd: Path, gone: Path, *, late: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """`kata check` of a file while the folder `gone` is removed: by a hidden test, or late, when all tests have run."""
+    remove = f"import shutil\nshutil.rmtree({str(gone)!r})\n"
+    folder = course_root / "katas" / "first_one"
+    test = "import pytest\n\n\n@pytest.mark.check('it')\ndef test_it(candidate):\n    "
+    (folder / "hidden").mkdir()
+    (folder / "hidden" / "test_it.py").write_text(test + ("pass" if late else f"exec({remove!r})"))
+    (folder / "mistakes.py").write_text(remove if late else "")
+    cwd.mkdir(exist_ok=True)
+    (cwd / "first_one.py").write_text("def f(x):\n    return x\n")
+    command = [sys.executable, "-m", "tritonkata", "--course", str(course_root), "check", "first_one.py"]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_a_course_that_goes_away_is_nobodys_failure(course_root: Path, tmp_path: Path) -> None:
+    done = checked_while_removed(course_root, tmp_path, course_root)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "the course was removed during the check; put it back and check again" in line
+
+
+def test_a_working_directory_that_goes_away_is_said_in_one_line(course_root: Path, tmp_path: Path) -> None:
+    done = checked_while_removed(course_root, tmp_path / "work", tmp_path / "work")
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "the working directory cannot be used" in line
+
+
+def test_a_workspace_that_goes_away_at_the_end_costs_the_record_and_not_the_verdict(
+    course_root: Path, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    done = checked_while_removed(course_root, work, work, late=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [f"The result was not recorded: {work} was removed during the check"]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +135,8 @@ def test_a_file_may_have_any_name(kata: Any, tmp_path: Path, name: bytes) -> Non
     assert text.returncode == 1
     assert "\x1b" not in text.stdout + text.stderr
     missing = kata("check", os.fsdecode(b"missing" + name))
-    assert missing.returncode == 1
-    assert "cannot be read" in missing.stderr
+    assert missing.returncode == 2
+    assert "there is no such file" in missing.stderr
     assert len(missing.stderr.splitlines()) == 1
 
 

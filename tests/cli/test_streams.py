@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,14 @@ def test_every_command_says_that_its_output_is_full(folder: Path, command: str) 
     assert line.startswith("Error: standard output cannot be written")
 
 
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "--version", "start safe_softmax"])
+@pytest.mark.parametrize("streams", [">&-", "<&- >&-"])
+def test_every_command_says_that_its_output_is_closed(tmp_path: Path, command: str, streams: str) -> None:
+    done = shell(f"$K {command} {streams}", tmp_path)
+    assert done.returncode == 3
+    assert done.stderr == "Error: standard output cannot be written (it is closed); send it elsewhere\n"
+
+
 def without_reader(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `kata` with a pipe as standard output that nobody reads any more."""
     read_end, write_end = os.pipe()
@@ -98,3 +107,21 @@ def test_a_folder_that_was_removed_is_one_line(folder: Path) -> None:
         assert done.returncode == 2
         (line,) = [line for line in done.stderr.splitlines() if not line.startswith("shell-init")]
         assert "the working directory cannot be used" in line
+
+
+def test_an_interruption_while_the_command_is_imported_leaves_no_traceback(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'tritonkata.cli.app':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "from tritonkata.cli import main\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.exit(main())\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == -signal.SIGINT  # for which a shell gives 130
+    assert done.stderr == ""

@@ -165,6 +165,12 @@ def test_a_check_that_cannot_run_is_no_score_and_no_stale_result(tmp_path):
     assert "course.toml" in result["output"]
 
 
+def test_nothing_handed_in_scores_nothing_and_is_said(tmp_path):
+    result, _ = run_autograder(autograder(tmp_path, {}))
+    assert result["score"] == 0
+    assert "doubled.py: cannot be read: there is no such file" in result["output"]
+
+
 def test_even_a_grader_that_does_not_start_leaves_a_result(tmp_path):
     root = autograder(tmp_path, {"doubled.py": NOT_PYTHON})
     result, ended = run_autograder(root, KATA_PYTHON=str(tmp_path / "missing"))

@@ -2,7 +2,8 @@
 
 A worker has two pipes for the protocol and nothing else of the controller's.
 What it prints is drained and forgotten, but for the first kilobytes, which
-explain a fault of the grader itself and are never parsed for a verdict.
+explain a fault of the grader itself, or are shown by `kata check` where the
+worker had no hidden values. They are never parsed for a verdict.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class WorkerProcess:
         return self._process.poll()
 
     def output(self) -> str:
-        """The first kilobytes of what the child printed, for the fault reports of the grader itself."""
+        """The first kilobytes of what the child printed."""
         return bytes(self._kept).decode(errors="replace")
 
     @property

@@ -15,12 +15,15 @@ from tritonkata.cli.common import (
     EXIT_PASSED,
     FileType,
     KataType,
+    Problem,
+    refuse_lost_folder,
     report_crash,
+    shown,
 )
 from tritonkata.cli.outputs import Outputs
 from tritonkata.cli.resolving import resolve
 from tritonkata.cli.status import StatusLine
-from tritonkata.cli.streams import OutputLost, abandon_output
+from tritonkata.cli.streams import OutputClosed, OutputLost, abandon_output
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Report
 from tritonkata.submission import SubmissionProblem, read_submission
@@ -77,22 +80,25 @@ def check(
     Exit codes: 0 all passed, 1 some check failed, 2 wrong usage, 3 the grader failed.
     """
     kata, path = resolve(path, kata)
+    folder = Path.cwd()
     outputs = Outputs(junit, report_file)
     outputs.refuse_unwritable(path)
     try:
-        report = _grade(kata, path, engine, target, seed, recompile=recompile)
+        report, said = _grade(kata, path, engine, target, seed, recompile=recompile)
         ending.raise_if_ended()
-        printed = _print(
-            report, kata, path, as_json=as_json, limit=_EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
-        )
+        if report.verdict in ("error", "grader_error"):
+            _refuse_lost_places(kata)
+        limit = _EVERY_EXPLANATION if every else _FIRST_EXPLANATIONS
+        printed = _print(report, said, kata, path, as_json=as_json, limit=limit)
     except (click.ClickException, click.Abort, click.exceptions.Exit, KeyboardInterrupt):
         raise
     # Also what ends a process or a test, as code of a course may.
     except BaseException as error:
+        _refuse_lost_places(kata)
         report_crash(error, debug=debug)
         ctx.exit(EXIT_GRADER)
     lost = [problem for problem in (printed, outputs.write(report)) if problem]
-    _record(path, report)
+    _record(folder, path, report)
     for problem in lost:
         click.echo(f"Error: {problem} The verdict is: {_verdict_line(report)}", err=True)
     ctx.exit(EXIT_GRADER if lost else _EXIT_CODES[report.verdict])
@@ -100,39 +106,57 @@ def check(
 
 def _grade(
     kata: Kata, path: Path, engine: EngineName, target: str | None, seed: int | None, *, recompile: bool
-) -> Report:
+) -> tuple[Report, str]:
+    """The report, and what the file printed, which is for the terminal alone."""
+    said: list[str] = []
     status = StatusLine()
     status.show(f"{kata.slug}: starting")
     try:
         from tritonkata.check import grade
 
-        return grade(kata, path, engine=engine, target=target, seed=seed, progress=status.show, recompile=recompile)
+        report = grade(
+            kata,
+            path,
+            engine=engine,
+            target=target,
+            seed=seed,
+            progress=status.show,
+            recompile=recompile,
+            printed=said.append,
+        )
+        return report, "".join(said)
     finally:
         status.clear()
 
 
-def _print(report: Report, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
-    """Print the report; returns why that failed, if it did. A reader that went away has read what it wanted."""
+def _print(report: Report, said: str, kata: Kata, path: Path, *, as_json: bool, limit: int) -> str | None:
+    """Print the report; returns why that failed, if it did.
+
+    A reader that went away has read what it wanted, and who closes the output wants the verdict alone.
+    """
     try:
         if as_json:
             from tritonkata.cli.outputs import as_json as text
 
             click.echo(text(report))
         else:
-            _print_text(report, kata, path, limit=limit)
+            _print_text(report, said, kata, path, limit=limit)
         sys.stdout.flush()
     except OutputLost as error:
         abandon_output()
-        return None if error.reason is None else f"standard output cannot be written ({error.reason})."
+        wanted = error.reason is not None and not isinstance(error, OutputClosed)
+        return f"standard output cannot be written ({error.reason})." if wanted else None
     return None
 
 
-def _print_text(report: Report, kata: Kata, path: Path, *, limit: int) -> None:
+def _print_text(report: Report, said: str, kata: Kata, path: Path, *, limit: int) -> None:
     from rich.console import Console
 
-    from tritonkata.feedback.terminal import print_report
+    from tritonkata.feedback.terminal import print_output, print_report
 
-    print_report(report, kata, _source(path), Console(highlight=False), limit=limit)
+    console = Console(highlight=False)
+    print_output(said, console)
+    print_report(report, kata, _source(path), console, limit=limit)
 
 
 def _verdict_line(report: Report) -> str:
@@ -149,9 +173,23 @@ def _source(path: Path) -> str | None:
         return problem.file.text if problem.file else None
 
 
-def _record(path: Path, report: Report) -> None:
-    """Count the attempt, if this folder is a workspace that the file lies in. Grading elsewhere leaves no trace."""
-    folder = Path.cwd()
+def _refuse_lost_places(kata: Kata) -> None:
+    """Refuse to judge what ended because a folder went away: neither the grader nor the submission failed.
+
+    Raises:
+        Problem: the working directory or the kata's files were removed while the check ran.
+    """
+    refuse_lost_folder()
+    for place in (kata.folder, kata.reference):
+        if not place.is_dir():
+            raise Problem(f"{shown(place)}: the course was removed during the check; put it back and check again")
+
+
+def _record(folder: Path, path: Path, report: Report) -> None:
+    """Count the attempt, if `folder` is a workspace that the file lies in. Grading elsewhere leaves no trace."""
+    if not folder.is_dir():
+        click.echo(f"The result was not recorded: {folder} was removed during the check", err=True)
+        return
     if report.verdict == "grader_error" or not progress_path(folder).is_file() or not path.exists():
         return
     if not path.absolute().resolve().is_relative_to(folder.resolve()):

@@ -7,7 +7,7 @@ from pathlib import Path
 from tritonkata.cli.common import EXIT_FAILED, Problem, course_of, kata_here, shown
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
-from tritonkata.submission import SubmissionProblem, refuse_unreadable
+from tritonkata.submission import SubmissionProblem, is_missing, refuse_unreadable
 from tritonkata.workspace import find_submission, load_progress
 
 
@@ -19,6 +19,8 @@ def resolve(path: Path | None, kata: Kata | None) -> tuple[Kata, Path]:
     """
     if path is None:
         return _latest() if kata is None else (kata, _file_of(kata))
+    if is_missing(path):
+        raise Problem(_missing(path, "SLUG" if kata is None else kata.slug))
     return (_kata_of(path) if kata is None else kata), path
 
 
@@ -37,11 +39,15 @@ def _file_of(kata: Kata) -> Path:
     progress = load_progress(Path.cwd()).katas.get(kata.slug)
     path = Path(progress.path if progress else f"{kata.slug}.py")
     if not path.exists():
-        raise Problem(
-            f"{shown(path)}: there is no such file; "
-            f"begin with `{kata_here()} start {kata.slug}`, or name the file: {kata_here()} check PATH"
-        )
+        raise Problem(_missing(path, kata.slug))
     return path
+
+
+def _missing(path: Path, slug: str) -> str:
+    here = kata_here()
+    return (
+        f"{shown(path)}: there is no such file; begin with `{here} start {slug}`, or name the file: {here} check PATH"
+    )
 
 
 def _kata_of(path: Path) -> Kata:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -19,6 +20,10 @@ class OutputLost(Exception):
         self.reason = reason
 
 
+class OutputClosed(OutputLost):
+    """There was no standard output from the beginning."""
+
+
 class _Output(io.FileIO):
     def write(self, data: Any, /) -> int:
         try:
@@ -26,6 +31,8 @@ class _Output(io.FileIO):
         except BrokenPipeError:
             raise OutputLost(None) from None
         except OSError as error:
+            if error.errno == errno.EBADF:
+                raise OutputClosed("it is closed") from error
             raise OutputLost(error.strerror) from error
 
 
@@ -42,12 +49,13 @@ class _Messages(io.FileIO):
 def prepare() -> None:
     """Open what is missing of the descriptors 0 to 2, and make `sys.stdout` raise `OutputLost`.
 
-    A missing one would be given to the next pipe or file, and so to a worker's standard stream.
+    A missing one would be given to the next pipe or file, and so to a worker's standard stream. Standard output
+    then takes nothing, as when it is closed: what is printed must not vanish without a word.
     """
     missing = [descriptor for descriptor in range(3) if not _is_open(descriptor)]
     for descriptor in missing:
         # The lowest free number is the one that is given out.
-        os.open(os.devnull, os.O_RDONLY if descriptor == 0 else os.O_WRONLY)
+        os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
     if sys.stdout is sys.__stdout__:

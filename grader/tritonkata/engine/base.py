@@ -80,6 +80,9 @@ class Engine(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What the learner should know about how this ran."""
 
+    def printed(self) -> str:
+        """The beginning of what the submission printed where it has no values of hidden inputs; known after `close`."""
+
     def close(self) -> None:
         """End every process."""
 

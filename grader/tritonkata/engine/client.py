@@ -15,7 +15,7 @@ import msgspec
 
 from tritonkata.boundary.channel import ChannelClosed, ChannelError, DeadlinePassed, Frame
 from tritonkata.boundary.messages import Failed, Load, Loaded, Ready
-from tritonkata.boundary.process import WorkerProcess
+from tritonkata.boundary.process import OUTPUT_BYTES_KEPT, WorkerProcess
 from tritonkata.model.faults import Fault, Phase
 
 START_SECONDS = 120.0
@@ -44,7 +44,7 @@ class UntrustedWorker:
     has used. `make_load` is called when the worker stands: what it holds of the device may come from
     another process that is still starting. After
     `MAX_TIMEOUTS` requests that ran out of time no more are sent, so that a
-    kernel that never ends costs minutes and not hours.
+    kernel that never ends costs minutes and not hours. `printed` is the beginning of what its ended processes printed.
     """
 
     module: str
@@ -55,6 +55,7 @@ class UntrustedWorker:
     max_reply_bytes: int = 0
     ready: Ready | None = None
     notes: list[str] = field(default_factory=list)
+    printed: str = ""
     _process: WorkerProcess | None = None
     _is_loaded: bool = False
     _timeouts: int = 0
@@ -110,6 +111,8 @@ class UntrustedWorker:
         """End the process and everything it started."""
         if self._process is not None:
             self._process.end()
+            # Only now is all of it there.
+            self.printed = (self.printed + self._process.output())[:OUTPUT_BYTES_KEPT]
             self._process = None
             self._is_loaded = False
 

@@ -105,6 +105,10 @@ class InterpreterEngine:
         """Of both workers, and a missing sandbox."""
         return self._workers.notes()
 
+    def printed(self) -> str:
+        """What the tracer's process printed."""
+        return self._workers.printed()
+
     def close(self) -> None:
         """End both workers."""
         self._workers.close()
@@ -212,6 +216,10 @@ class GpuEngine:
     def notes(self) -> tuple[str, ...]:
         """Of all workers, and a missing sandbox."""
         return self._workers.notes()
+
+    def printed(self) -> str:
+        """What the tracer's process printed."""
+        return self._workers.printed()
 
     def close(self) -> None:
         """End all processes."""

@@ -102,6 +102,10 @@ class Workers:
         gathered += [recompiler.note() for recompiler in self._recompilers]
         return tuple(dict.fromkeys(gathered))
 
+    def printed(self) -> str:
+        """What the submission printed in the tracers, which have no values that it could tell; once they have ended."""
+        return "".join(tracer.worker.printed for tracer in self._tracers)
+
     def close(self) -> None:
         """End all of them."""
         for worker in self._all():

@@ -9,6 +9,7 @@ from typing import Any
 
 from tritonkata.feedback import summary
 from tritonkata.feedback.clean import escape_markdown
+from tritonkata.feedback.companions import with_companions
 from tritonkata.feedback.excerpt import Excerpt, excerpt, fault_line
 from tritonkata.feedback.facts import SOURCES
 from tritonkata.feedback.passes import merged_loads, passed_over
@@ -47,7 +48,8 @@ class Explanation:
     `headline`, `seen` and `body` are light Markdown (paragraphs, lists, tables,
     bold, code). `seen` is the evidence: which input, where, right and got.
     `body` is the likely cause and the next step. `checks` is empty when the
-    fault concerns the whole file.
+    fault concerns the whole file. `companions` are checks with wrong numbers that no known mistake gives,
+    and that may well go with this one.
     """
 
     headline: str
@@ -57,6 +59,7 @@ class Explanation:
     diagnosis: str | None
     checks: tuple[CheckResult, ...]
     excerpt: Excerpt | None = None
+    companions: tuple[CheckResult, ...] = ()
 
 
 def explain(report: Report, kata: Kata, source: str | None) -> tuple[Explanation, ...]:
@@ -75,8 +78,9 @@ def explain(report: Report, kata: Kata, source: str | None) -> tuple[Explanation
         if _needs_words(check, report):
             groups.setdefault(_key(check), []).append(check)
     failures = sum(len(group) for group in groups.values() if group[0].verdict != "skipped")
-    ordered = sorted(groups.values(), key=lambda group: _rank(group, failures))
-    return tuple(_explanation(group, report, kata, source) for group in ordered)
+    paired = with_companions(list(groups.values()))
+    ordered = sorted(paired, key=lambda pair: _rank(pair[0], failures))
+    return tuple(_explanation(group, beside, report, kata, source) for group, beside in ordered)
 
 
 def _whole_file(fault: Fault) -> CheckResult:
@@ -135,19 +139,22 @@ def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool, bool]:
     )
 
 
-def _explanation(group: list[CheckResult], report: Report, kata: Kata, source: str | None) -> Explanation:
+def _explanation(
+    group: list[CheckResult], beside: list[CheckResult], report: Report, kata: Kata, source: str | None
+) -> Explanation:
     check = max(group, key=_weight)
     evidence = check.evidence
     context = context_of(check, report, kata)
     headline, body = _words(check, context, kata)
     return Explanation(
         headline=headline,
-        seen=render(["_seen" + SUFFIX], context),
+        seen=render(["_seen" + SUFFIX], {**context, "companions": beside}),
         body=body,
         verdict=check.verdict,
         diagnosis=check.diagnosis,
         checks=tuple(one for one in group if one.name),
         excerpt=excerpt(evidence.fault, source),
+        companions=tuple(beside),
     )
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tritonkata.feedback import summary
-from tritonkata.feedback.clean import one_line
+from tritonkata.feedback.clean import clean, one_line
 from tritonkata.feedback.excerpt import Excerpt
 from tritonkata.feedback.facts import fact_lines
 from tritonkata.feedback.numbers import number, plural
@@ -19,6 +19,8 @@ from tritonkata.model.report import CheckResult, Report
 
 MAX_WIDTH = 100
 EXPLANATIONS = 3
+OUTPUT_LINES = 20
+OUTPUT_WIDTH = 200
 _SOURCE_INDENT = " " * 5
 _MARKS = {"pass": ("pass", "green"), "skipped": ("skip", "dim"), "grader_error": ("ERR", "magenta")}
 _FAILED = ("FAIL", "bold red")
@@ -61,6 +63,20 @@ def print_report(
             console.print(line, soft_wrap=True)
         if lines:
             console.print()
+
+
+def print_output(printed: str, console: Console) -> None:
+    """Print what a submission printed itself, marked as such: its first lines, made harmless."""
+    width = min(console.width, MAX_WIDTH)
+    lines = printed.rstrip().splitlines()
+    if not lines:
+        return
+    told = "Printed by your file, run on shapes without values:"
+    left_out = [f"and {plural(len(lines) - OUTPUT_LINES, 'more line')}"] if len(lines) > OUTPUT_LINES else []
+    for line in (told, *(f"  | {clean(one, limit=OUTPUT_WIDTH)}" for one in lines[:OUTPUT_LINES]), *left_out):
+        for row in hanging(console, Text(line, style="dim"), width):
+            console.print(row, soft_wrap=True)
+    console.print()
 
 
 def _header(console: Console, report: Report, kata: Kata, width: int) -> Iterator[Text]:

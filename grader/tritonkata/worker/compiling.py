@@ -8,13 +8,13 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from tritonkata.model.faults import Fault
+from tritonkata.worker.launch_mistakes import JIT_MISSING
+from tritonkata.worker.source import functions_of, nodes_of
 from tritonkata.worker.wording import one_line, text_of
 
 _CHAINED = "Simultaneous multiple assignment"
-_JIT_MISSING = "Put @triton.jit above `def {}`."
 _OF_TRITON = "Write tl.{}, if Triton has it, or compute it from what triton.language has."
 _FOREIGN = "Unsupported function referenced"
 
@@ -39,8 +39,8 @@ def _explained(message: str, path: Path, module: str) -> tuple[str, str]:
         told = f"{recursive} calls itself, directly or through another function, and kernels cannot"
         return told, "Write the recursion as a loop."
     plain = re.search(r"Cannot access global variable (\w+)", message)
-    if plain is not None and plain[1] in _functions(path):
-        return _foreign_words(plain[1]), _JIT_MISSING.format(plain[1])
+    if plain is not None and plain[1] in functions_of(path):
+        return _foreign_words(plain[1]), JIT_MISSING.format(plain[1])
     torchs = re.match(r"TypeError\(.(\w+)\(\): .* must be Tensor, not tensor", message)
     if torchs is not None:
         return _foreign_words(f"torch.{torchs[1]}"), _OF_TRITON.format(torchs[1])
@@ -53,7 +53,7 @@ def chained_assignment(error: BaseException, path: Path) -> Fault | None:
         return None
     nodes = [frame.f_locals.get("node") for frame, _ in traceback.walk_tb(error.__traceback__)]
     wanted = {ast.dump(node) for node in nodes if isinstance(node, ast.Assign)}
-    node = next((node for node in _nodes(path, ast.Assign) if ast.dump(node) in wanted), None)
+    node = next((node for node in nodes_of(path, ast.Assign) if ast.dump(node) in wanted), None)
     parts = [] if node is None else [f"`{ast.unparse(target)} = {ast.unparse(node.value)}`" for target in node.targets]
     advice = one_line(f"Write one assignment a line: {', then '.join(parts)}" if parts else "Write two lines.")
     message = "a kernel cannot assign to several names at once, as in `a = b = 0.0`"
@@ -69,12 +69,12 @@ def foreign_function(error: BaseException, path: Path) -> Fault | None:
     wanted = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Attribute, ast.Name))}
     # What looks through a kernel ahead of the compiler knows its name.
     names = {str(getattr(place.get("self"), "name", "")).rpartition(".")[2] for place in places}
-    kernels = [node for node in _nodes(path, ast.FunctionDef) if node.name in names]
+    kernels = [node for node in nodes_of(path, ast.FunctionDef) if node.name in names]
     inside = [node for kernel in kernels for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     calls = [node for node in inside if ast.unparse(node.func) in wanted]
     name = one_line(ast.unparse(calls[0].func)) if calls else "a function"
-    own = name in _functions(path)
-    advice = _JIT_MISSING.format(name) if own else _OF_TRITON.format(name.rpartition(".")[2])
+    own = name in functions_of(path)
+    advice = JIT_MISSING.format(name) if own else _OF_TRITON.format(name.rpartition(".")[2])
     line = calls[0].lineno if calls else None
     return Fault("compile_error", "compile", _foreign_words(name), line=line, advice=advice)
 
@@ -98,20 +98,8 @@ def _recursive(message: str, path: Path, module: str) -> str:
     key = re.match(rf"KeyError\('{re.escape(module)}\.([^']*)'\)", message)
     if key is None:
         return ""
-    fitting = [name for name in _functions(path) if key[1].rpartition(">.")[2].startswith(f"{name}__")]
+    fitting = [name for name in functions_of(path) if key[1].rpartition(">.")[2].startswith(f"{name}__")]
     return max(fitting, key=len, default="")
-
-
-def _functions(path: Path) -> list[str]:
-    return [node.name for node in _nodes(path, ast.FunctionDef)]
-
-
-def _nodes(path: Path, kind: type[Any]) -> Sequence[Any]:
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, OSError):
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, kind)]
 
 
 def _line_of_node(error: BaseException, path: Path) -> int | None:

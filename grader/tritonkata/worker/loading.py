@@ -20,6 +20,7 @@ import msgspec
 from tritonkata.boundary.messages import Load
 from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker.compiling import chained_assignment, compilation_fault, foreign_function
+from tritonkata.worker.launch_mistakes import launch_fault
 from tritonkata.worker.wording import kind_of, one_line, shortage, text_of
 
 MODULE_NAME = "submission"
@@ -107,7 +108,7 @@ def fault_of(error: BaseException, path: Path, phase: Phase) -> Fault:
     if compiling:
         return compilation_fault(compiling, path, MODULE_NAME, line)
     cause = _telling(chain)
-    told = chained_assignment(cause, path) or foreign_function(cause, path)
+    told = chained_assignment(cause, path) or foreign_function(cause, path) or launch_fault(cause, path, phase, line)
     if told is not None:
         return told
     if isinstance(cause, SyntaxError):

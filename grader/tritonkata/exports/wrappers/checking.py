@@ -14,8 +14,9 @@ from tritonkata.exports.words import ExportProblem
 from tritonkata.exports.wrappers.settings import COURSE_FOLDER, Settings
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
+from tritonkata.model.faults import Fault
 from tritonkata.model.report import Report
-from tritonkata.submission import SubmissionProblem, read_submission
+from tritonkata.submission import READING, SubmissionProblem, is_missing, read_submission
 
 _REPORTING = (0, 1, 3)
 """Exit codes of `kata check` with a report: all passed, some check failed, the grader failed."""
@@ -45,12 +46,16 @@ def find_file(folder: Path, slug: str) -> Path:
     return others[0] if len(others) == 1 else named
 
 
-def run_check(settings: Settings, home: Path, file: Path) -> Report:
+def run_check(settings: Settings, home: Path, kata: Kata, file: Path) -> Report:
     """Run `kata check` on a file; what it writes to its standard error goes to this process's.
+
+    A file that is missing has a report as well: on a platform that is no wrong usage, but nothing handed in.
 
     Raises:
         ExportProblem: it gave no report: the infrastructure is at fault and not the submission.
     """
+    if file.parent.is_dir() and is_missing(file):
+        return _nothing_there(settings, kata, file)
     course = ["--course", str((home / COURSE_FOLDER).absolute())] if settings.has_course else []
     # The path begins with a dot, so that no name is taken for an option.
     check = ["check", f"./{file.name}", "--kata", settings.kata, "--engine", settings.engine, "--json"]
@@ -70,6 +75,14 @@ def run_check(settings: Settings, home: Path, file: Path) -> Report:
         return msgspec.json.decode(ended.stdout, type=Report)
     except msgspec.DecodeError as error:
         raise ExportProblem(one_line(f"the report of kata check cannot be read ({error})")) from error
+
+
+def _nothing_there(settings: Settings, kata: Kata, file: Path) -> Report:
+    from tritonkata.check import refused
+
+    message = f"{file.name}: cannot be read: there is no such file"
+    fault = Fault("runtime_error", "load", message, operation=READING, advice="Hand in a file of this name.")
+    return refused(kata, Path(file.name), settings.engine, None, seed=0, fault=fault)
 
 
 def source_of(file: Path) -> str | None:

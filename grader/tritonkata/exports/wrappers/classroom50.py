@@ -96,7 +96,7 @@ def _grade(checkout: Path, environment: Mapping[str, str]) -> None:
     settings = read_settings(home / SETTINGS_FILE)
     kata = load_kata(settings, home)
     file = find_file(checkout, kata.slug)
-    report = run_check(settings, home, file)
+    report = run_check(settings, home, kata, file)
     place = classroom50.place_of(environment)
     student = Student(place.owner or environment.get("GITHUB_ACTOR", "") or "unknown")
     record = Record((student,), file.name, report, now())

@@ -55,7 +55,7 @@ def main() -> int:
     try:
         kata = load_kata(settings, Path.cwd())
         file = find_file(Path.cwd(), kata.slug)
-        report = run_check(settings, Path.cwd(), file)
+        report = run_check(settings, Path.cwd(), kata, file)
     except ExportProblem as problem:
         words = one_line(f"The check could not be run: {problem}. This is no fault of the submission.")
         print(f"::error::{words}")

@@ -126,7 +126,7 @@ def _result(root: Path) -> str:
     settings = read_settings(home / SETTINGS_FILE)
     kata = load_kata(settings, home)
     file = find_file(root / "submission", kata.slug)
-    report = run_check(settings, home, file)
+    report = run_check(settings, home, kata, file)
     students, submitted_at, attempt = _metadata(root / "submission_metadata.json")
     record = Record(students, file.name, report, now(), submitted_at=submitted_at, attempt=attempt)
     return gradescope.to_json(record, kata, source_of(file))

@@ -20,6 +20,7 @@ from tritonkata.model.faults import Fault
 from tritonkata.worker.grids import checked
 from tritonkata.worker.interpreter.access import Running, end_of_launch, load, store, translate_atomic
 from tritonkata.worker.interpreter.tensors import DeviceTensor
+from tritonkata.worker.launch_mistakes import ALLOCATE_THERE
 from tritonkata.worker.loading import SubmissionFault
 from tritonkata.worker.wording import kind_of
 
@@ -102,7 +103,8 @@ def _argument(name: str, value: Any) -> Any:
     if isinstance(value, TensorWrapper):
         value = value.base if value.base.dtype == value.dtype else value
     if isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor):
-        raise ValueError(f"the argument {name} is a tensor on the CPU; allocate with device=x.device")
+        message = f"the argument {name} is a tensor on the CPU, and no tensor on the device"
+        raise SubmissionFault(Fault("runtime_error", "host", message, advice=ALLOCATE_THERE))
     if isinstance(value, TensorDescriptor | DeviceTensor | bool | int | tuple):
         return _scalar_bool(value) if isinstance(value, bool) else interpreter._implicit_cvt(value)
     if isinstance(value, float):

@@ -18,6 +18,7 @@ from tritonkata.boundary.messages import Load
 from tritonkata.model.plan import MAX_CUBIN_BYTES, Kernel, Launch, Origin, Pointer, Scalar, ScalarType
 from tritonkata.worker import device, hostops
 from tritonkata.worker.grids import check_grid, checked
+from tritonkata.worker.launch_mistakes import ALLOCATE_THERE
 from tritonkata.worker.recompiler import OPTIONS
 from tritonkata.worker.tracer.environment import Settings
 from tritonkata.worker.tracer.recording import Memory, record
@@ -49,7 +50,11 @@ _DEFAULT_REGISTERS = 32  # for occupancy arithmetic in host code where no tool t
 
 
 class LaunchError(ValueError):
-    """A launch that Triton or CUDA would not accept. The message names the argument."""
+    """A launch that Triton or CUDA would not accept. The message names the argument, `advice` what to do."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +200,11 @@ def _flatten(memory: Memory, name: str, kind: Any, value: Any) -> Iterator[Point
 def _pointer(memory: Memory, name: str, value: Any) -> Pointer:
     pointer = memory.pointer(int(value.data_ptr())) if hasattr(value, "data_ptr") else None
     if pointer is None:
-        where = str(getattr(value, "device", type(value).__name__))
-        raise LaunchError(f"the pointer argument {name} is not on the device (it is on {where})")
+        is_tensor = isinstance(value, torch.Tensor)
+        what = f"a tensor on the {str(value.device).upper()}" if is_tensor else kind_of(value)
+        raise LaunchError(
+            f"the argument {name} is {what}, and no tensor on the device", ALLOCATE_THERE if is_tensor else ""
+        )
     return pointer
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -38,6 +40,9 @@ def serve(channel: Channel, folder: Path, settings: Settings) -> NoReturn:
     Raises:
         ChannelClosed: the controller is done with this process.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # This process is ended from outside, and what the submission printed is to be seen all the same.
+        sys.stdout.reconfigure(line_buffering=True)
     channel.send(Ready(str(triton.__version__), str(torch.__version__), str(numpy.__version__)))
     load: Load = channel.receive(Load).message
     path = folder / safe_filename(load.filename)
