@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -13,8 +12,10 @@ from typing import Any
 import msgspec
 
 from tritonkata.gradebook.problems import problems
+from tritonkata.gradebook.records import best_of, by_override, overrides_of, records_of, students_of
+from tritonkata.gradebook.taking_in import put, put_aside
 from tritonkata.gradebook.types import GradebookProblem, Pending, Run, Settings, Submitted
-from tritonkata.model.record import Override, Record, Student
+from tritonkata.model.record import Override, Record
 from tritonkata.model.report import Report
 
 SEED_BITS = 63
@@ -80,45 +81,11 @@ class Gradebook:
         with problems(self.path), self._connection as connection:
             connection.execute("UPDATE submission SET present = 0 WHERE kata = ?", (kata,))
             for one in submitted:
-                self._put(connection, kata, one)
+                put(connection, kata, one)
                 count += 1
             connection.execute("DELETE FROM left_out WHERE kata = ?", (kata,))
             connection.executemany("INSERT INTO left_out VALUES (?, ?, ?, ?)", ((kata, *row) for row in left_out))
         return count
-
-    def _put(self, connection: sqlite3.Connection, kata: str, one: Submitted) -> None:
-        digest = hashlib.sha256(one.source if one.source is not None else one.problem.encode()).hexdigest()
-        # In whatever order a platform names a group, its submission is the same one.
-        student = min(student.id for student in one.students)
-        known = connection.execute(
-            "SELECT id, sha256, source IS NULL FROM submission WHERE kata = ? AND student = ? AND file = ?",
-            (kata, student, one.file),
-        ).fetchone()
-        if known is not None and known[1:] != (digest, one.source is None):
-            _put_aside(connection, "submission = ?", (known[0],))
-        late = None if one.late is None else int(one.late)
-        connection.execute(
-            "INSERT INTO submission"
-            " (kata, student, students, file, attempt, sha256, source, problem, submitted_at, late, present)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (kata, student, file) DO UPDATE SET"
-            " students = excluded.students, attempt = excluded.attempt, sha256 = excluded.sha256,"
-            " source = excluded.source, problem = excluded.problem, submitted_at = excluded.submitted_at,"
-            " late = excluded.late, present = 1",
-            (
-                kata,
-                student,
-                msgspec.json.encode(one.students),
-                one.file,
-                one.attempt,
-                digest,
-                one.source,
-                one.problem,
-                one.submitted_at,
-                late,
-            ),
-        )
-        if known is None:
-            _inherit(connection, (kata, student, one.file), digest)
 
     def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
         """Submissions without a report of this run, or with one that a fault of the grader spoilt.
@@ -150,7 +117,7 @@ class Gradebook:
     def put_report(self, submission: int, run: Run, report: Report) -> None:
         """Keep a report; the one before goes to the earlier ones."""
         with problems(self.path), self._connection as connection:
-            _put_aside(connection, "submission = ?", (submission,))
+            put_aside(connection, submission)
             connection.execute(
                 "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)",
                 (submission, run.id, msgspec.json.encode(report), report.verdict, report.score, now()),
@@ -158,16 +125,16 @@ class Gradebook:
 
     def forget(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
         """Put reports aside so that they are graded again; how many. None stands for any."""
-        chosen = [
-            number
-            for number, record in self._records(kata)
-            if (students is None or {one.id for one in record.students} & set(students))
-            and (verdict is None or record.report.verdict == verdict)
-            and (diagnosis is None or record.diagnosis == diagnosis)
-        ]
         with problems(self.path), self._connection as connection:
+            chosen = [
+                number
+                for number, record in records_of(connection, kata)
+                if (students is None or {one.id for one in record.students} & set(students))
+                and (verdict is None or record.report.verdict == verdict)
+                and (diagnosis is None or record.diagnosis == diagnosis)
+            ]
             for number in chosen:
-                _put_aside(connection, "submission = ?", (number,))
+                put_aside(connection, number)
         return len(chosen)
 
     def override(self, kata: str, student: str, override: Override | None, reason: str = "", author: str = "") -> None:
@@ -175,16 +142,9 @@ class Gradebook:
 
         It is the student's, whatever they hand in later and with whom; others of a group keep theirs.
         """
-        values = (
-            (None, reason, author, now())
-            if override is None
-            else (
-                override.score,
-                override.reason,
-                override.author,
-                override.at,
-            )
-        )
+        values: tuple[Any, ...] = (None, reason, author, now())
+        if override is not None:
+            values = (override.score, override.reason, override.author, override.at)
         if student not in self.students(kata):
             what = f"{student} has no submission to {kata} in the last download; `kata report` lists who has"
             raise GradebookProblem(f"{self.path}: {what}")
@@ -215,22 +175,11 @@ class Gradebook:
 
         A member of a group whose score was set by hand has a record apart.
         """
-        overrides = self._overrides(kata)
-        for record in self._best(kata) if attempts == "best" else (record for _, record in self._records(kata)):
-            yield from _by_override(record, overrides)
-
-    def _best(self, kata: str) -> Iterator[Record]:
-        best: dict[str, tuple[float, int]] = {}
-        for number, record in self._records(kata):
-            for student in record.students:
-                held = best.get(student.id)
-                if held is None or record.report.score > held[0]:
-                    best[student.id] = (record.report.score, number)
-        for number, record in self._records(kata):
-            # A member of a group can have a better attempt of their own, which leaves the group's to the others.
-            students = tuple(one for one in record.students if best[one.id][1] == number)
-            if students:
-                yield msgspec.structs.replace(record, students=students)
+        with problems(self.path):
+            overrides = overrides_of(self._connection, kata)
+            found = best_of(self._connection, kata) if attempts == "best" else records_of(self._connection, kata)
+            for _, record in found:
+                yield from by_override(record, overrides)
 
     def source(self, kata: str, record: Record) -> str | None:
         """The text of a record's submission, for excerpts."""
@@ -255,80 +204,4 @@ class Gradebook:
         sql = "SELECT students FROM submission WHERE kata = ? AND present = ?"
         with problems(self.path):
             rows = self._connection.execute(sql, (kata, present)).fetchall()
-        return [{one.id for one in _students(row[0])} for row in rows]
-
-    def _records(self, kata: str) -> Iterator[tuple[int, Record]]:
-        sql = (
-            "SELECT submission.id, students, file, report, graded_at, submitted_at, late, attempt"
-            " FROM submission JOIN report ON report.submission = submission.id"
-            " WHERE kata = ? AND present = 1 ORDER BY student, attempt, file"
-        )
-        with problems(self.path):
-            for row in self._connection.execute(sql, (kata,)):
-                yield row[0], _record(row)
-
-    def _overrides(self, kata: str) -> dict[str, Override]:
-        sql = "SELECT student, score, reason, author, at FROM override WHERE kata = ? ORDER BY id"
-        with problems(self.path):
-            rows = self._connection.execute(sql, (kata,)).fetchall()
-        found: dict[str, Override] = {}
-        for student, score, reason, author, at in rows:
-            if score is None:
-                found.pop(student, None)
-            else:
-                found[student] = Override(score, reason, author, at)
-        return found
-
-
-def _students(encoded: bytes) -> tuple[Student, ...]:
-    return msgspec.json.decode(encoded, type=tuple[Student, ...])
-
-
-def _by_override(record: Record, overrides: dict[str, Override]) -> Iterator[Record]:
-    others = tuple(one for one in record.students if one.id not in overrides)
-    if others:
-        yield msgspec.structs.replace(record, students=others)
-    for one in record.students:
-        if one.id in overrides:
-            yield msgspec.structs.replace(record, students=(one,), override=overrides[one.id])
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    return Record(
-        students=_students(row[1]),
-        file=row[2],
-        report=msgspec.json.decode(row[3], type=Report),
-        graded_at=row[4],
-        submitted_at=row[5],
-        late=None if row[6] is None else bool(row[6]),
-        attempt=row[7],
-    )
-
-
-def _inherit(connection: sqlite3.Connection, key: tuple[str, str, str], digest: str) -> None:
-    """Give a new submission the report of the same file of a group that others handed in before, if there is one.
-
-    A group is filed under one of its members, and another when that one leaves.
-    """
-    student = key[1]
-    sql = (
-        "SELECT new.id, report.run, report.report, report.verdict, report.score, report.graded_at"
-        " FROM submission AS new JOIN submission AS old"
-        " ON old.kata = new.kata AND old.file = new.file AND old.sha256 = new.sha256 AND old.id <> new.id"
-        " JOIN report ON report.submission = old.id"
-        " WHERE new.kata = ? AND new.student = ? AND new.file = ? AND new.sha256 = ?"
-        " AND new.source IS NOT NULL AND old.source IS NOT NULL ORDER BY report.graded_at DESC LIMIT 1"
-    )
-    found = connection.execute(sql, (*key, digest)).fetchone()
-    if found is not None:
-        number, run, encoded, *rest = found
-        report = msgspec.json.decode(encoded, type=Report)
-        named = msgspec.structs.replace(report.submission, student=student)
-        renamed = msgspec.json.encode(msgspec.structs.replace(report, submission=named))
-        connection.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)", (number, run, renamed, *rest))
-
-
-def _put_aside(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> None:
-    sql = f"INSERT INTO earlier_report SELECT submission, run, report, graded_at FROM report WHERE {where}"
-    connection.execute(sql, values)
-    connection.execute(f"DELETE FROM report WHERE {where}", values)
+        return [{one.id for one in students_of(row[0])} for row in rows]
