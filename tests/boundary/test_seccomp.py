@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import platform
@@ -10,18 +9,27 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from sheets import Sheet
+from sheets import in_sandbox
 
 from tritonkata.boundary import seccomp
-from tritonkata.boundary.process import start_untrusted
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import REFUSED, SeccompUnavailable, filter_program
-from tritonkata.boundary.template import Template
-from tritonkata.engine.stock import INTERPRETER
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls have other numbers here")
 
-NUMBERS = {"unshare": 272, "ptrace": 101, "keyctl": 250, "io_uring_setup": 425, "userfaultfd": 323, "bpf": 321}
+NUMBERS = {
+    "unshare": 272,
+    "ptrace": 101,
+    "keyctl": 250,
+    "io_uring_setup": 425,
+    "userfaultfd": 323,
+    "bpf": 321,
+    "shmget": 29,
+    "msgget": 68,
+    "semget": 64,
+    "mq_open": 240,
+    "setpriority": 141,
+}
 SOURCE = """
 import ctypes, os, subprocess, threading
 
@@ -52,21 +60,19 @@ def ask(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
         filter_program()
     except (SandboxUnavailable, SeccompUnavailable) as error:
         pytest.skip(str(error))
-    with contextlib.ExitStack() as ends:
-        if request.param == "started":
-            process = start_untrusted(INTERPRETER, bubblewrap=bubblewrap)
-        else:
-            template = Template(INTERPRETER, bubblewrap=bubblewrap)
-            ends.callback(template.end)
-            process = template.fork()
-        ends.callback(process.end)
-        yield Sheet(process, SOURCE).ask
+    with in_sandbox(SOURCE, bubblewrap, request.param) as sheet:
+        yield sheet.ask
 
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_calls_that_no_worker_needs_are_refused(ask: Any, name: str) -> None:
     assert name in REFUSED
     assert ask("call", NUMBERS[name], 0) == errno.EPERM
+
+
+def test_limits_of_other_processes_cannot_be_set(ask: Any) -> None:
+    """What is set of the worker would be there in the next case."""
+    assert ask("call", 302, 1) == errno.EPERM
 
 
 def test_no_user_namespace_can_be_made(ask: Any) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tritonkata.check import grade
 from tritonkata.courses import load_course
+from tritonkata.engine import answering
 from tritonkata.feedback.render import explain
 from tritonkata.model.report import Report
 
@@ -56,3 +59,55 @@ def test_each_wrong_answer_is_a_finding_of_its_own_in_words_about_worksheets(tmp
     assert "log_softmax((0, -2000))" in raised.seen
     assert raised.excerpt is not None
     assert "math.log(weight / sum(weights))" in raised.excerpt.source[0].text
+
+
+SEARCHES = """
+import gc, sys, types
+
+def searched():
+    frame, held = sys._getframe(), []
+    while frame is not None:
+        held += frame.f_locals.values()
+        frame = frame.f_back
+    held += gc.get_objects()
+    functions = [one for one in held if isinstance(one, types.FunctionType) and one.__closure__]
+    for function in functions:
+        for cell in function.__closure__:
+            try:
+                held.append(cell.cell_contents)
+            except ValueError:
+                pass
+    kinds = {type(one).__name__ for one in held} & {"Interpret", "TensorData", "Evaluate"}
+    return " ".join(sorted(kinds))
+
+BOUND_BY = searched()
+"""
+
+
+def test_whoever_answers_a_worksheet_was_never_sent_a_case(tmp_path: Path) -> None:
+    """An answer is shown as it is: where a wrong one comes from there must be no inputs to be told of."""
+    path = tmp_path / "online_math.py"
+    path.write_text(f"{KATA.solution.read_text()}\n{SEARCHES}")
+    report = grade(KATA, path, engine="interpreter", seed=7, discreet=True)
+    (wrong,) = [check for check in report.checks if check.verdict != "pass"]
+    assert wrong.evidence.answer is not None
+    assert wrong.evidence.answer.got == "'Evaluate'"
+
+
+def test_a_long_text_is_shown_by_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "online_math.py"
+    path.write_text(f"{KATA.solution.read_text()}\nBOUND_BY = 'Z' * 2000\n")
+    report = grade(KATA, path, engine="interpreter", seed=7)
+    (wrong,) = [check for check in report.checks if check.verdict != "pass"]
+    assert len(wrong.message) < 120
+
+
+def test_functions_that_never_end_cost_no_other_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "ANSWER_SECONDS", 3.0)
+    endless = {"common_factor": "m", "normaliser_bounds": "n", "merge_rounds": "n"}
+    path = tmp_path / "online_math.py"
+    functions = (f"def {name}({parameter}):\n    while True: pass\n" for name, parameter in endless.items())
+    path.write_text("\n\n".join([KATA.solution.read_text(), *functions]))
+    report = grade(KATA, path, engine="interpreter", seed=7)
+    verdicts = [check.verdict for check in report.checks if check.verdict != "pass"]
+    assert verdicts == ["timeout"] * len(endless)

@@ -159,6 +159,7 @@ def test_looking_whether_a_target_can_be_written_leaves_it_as_it_is(
     old = {"--junit": "<testsuites/>", "--report": "{}"}[option]
     (tmp_path / "old").write_text(old)
     (tmp_path / "link").symlink_to("new")
+    (tmp_path / "nothing.py").touch()
     for name in ("old", "fresh", "link"):
         arguments = ("check", "nothing.py", "--kata", "first_one", option, name, "--seed", "1")
         done = kata("--course", str(course_root), *arguments, env={"PYTHONPATH": str(crashing(tmp_path))})

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tritonkata.boundary.messages import Evaluated
+from tritonkata.engine.answering import Answers
 from tritonkata.engine.discreet import Discreet
-from tritonkata.engine.interpreting import Interpreter
 from tritonkata.model.answers import Outcome
 from tritonkata.model.faults import Fault
 
@@ -18,8 +18,7 @@ SOURCE = b"class Mine:\n    pass\n\n\ndef f(x):\n    return Mine()\n"
 
 def evaluated(*values: Outcome, discreet: Discreet | None = None) -> Any:
     worker: Any = SimpleNamespace(request=lambda *_, **__: SimpleNamespace(message=Evaluated(values)))
-    limits: Any = SimpleNamespace(case_seconds=1.0)
-    return Interpreter(worker, limits, discreet).evaluate("f", tuple((number,) for number in range(len(values))))
+    return Answers(worker, discreet).evaluate("f", tuple((number,) for number in range(len(values))))
 
 
 def test_a_fault_stands_in_the_place_of_one_value() -> None:

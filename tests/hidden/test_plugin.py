@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tritonkata.hidden.plugin import Session, run_hidden_tests
 from tritonkata.model.course import Entry, Kata, KataFile, TrafficBudget
 from tritonkata.model.faults import Fault
-from tritonkata.model.observation import Observation
+from tritonkata.model.observation import INTERPRETER, LAUNCHER, TRACER, Observation
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Engine, Resources
 from tritonkata.scoring import check_result, verdict_of
@@ -26,9 +26,12 @@ HEAD = "import numpy as np, pytest\n" + "".join(f"from tritonkata.hidden.{name} 
 class NumpyEngine:
     """Doubles in NumPy. The plugin is under test here, not an engine."""
 
-    def __init__(self, fault: Fault | None = None, name: Literal["gpu", "interpreter"] = "interpreter") -> None:
+    def __init__(
+        self, fault: Fault | None = None, name: Literal["gpu", "interpreter"] = "interpreter", source: str = INTERPRETER
+    ) -> None:
         self.fault = fault
         self.name = name
+        self.source = source
 
     def describe(self) -> Engine:
         return Engine(self.name, "numpy", "sm_90")
@@ -41,11 +44,20 @@ class NumpyEngine:
 
     def run(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> Observation:
         if self.fault is not None:
-            return Observation("interpreter", fault=self.fault)
+            return Observation(self.source, fault=self.fault)
         return Observation("interpreter", outputs=(np.ascontiguousarray(arguments[0] * 2),))
 
     def access(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> Observation:
         return self.run(entry, arguments)
+
+    def traffic(self, entry: Entry, arguments: tuple[NDArray[Any], ...], *, counted: bool = True) -> Observation:
+        return self.run(entry, arguments)
+
+    def time(self, entry: Entry, cases: Any, copy_bytes: int, rounds: int = 1) -> tuple[Observation, ...]:
+        return tuple(self.run(entry, arguments) for arguments in cases)
+
+    def evaluate(self, name: str, calls: Any) -> Any:
+        return self.fault
 
     def resources(self) -> tuple[Resources, ...]:
         return ()
@@ -131,17 +143,31 @@ def test_a_fault_keeps_its_verdict(tmp_path: Path) -> None:
 
 LIMIT = Fault(verdict="skipped", phase="kernel", message="this case cannot be run here")
 ONE_CALL = '@pytest.mark.check("a", points=1)\ndef test_a(candidate, rng):\n    candidate(normal(rng, (1, 2)))\n'
+X = "normal(rng, (1, 2))"
+CALLS = [
+    f"candidate({X})",
+    f"assert_no_fault(candidate.observe({X}))",
+    f"assert_no_fault(candidate.access({X}))",
+    f"assert_within_budget(candidate.traffic({X}), unit={X})",
+    f"candidate.time(({X},), ({X},))",
+]
 
 
-def test_a_limit_of_the_gpu_is_absent_and_takes_no_points(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", CALLS)
+def test_a_limit_of_the_gpu_is_absent_and_takes_no_points(tmp_path: Path, call: str) -> None:
     """There a trusted process says it."""
-    session = run(tmp_path, ONE_CALL, NumpyEngine(LIMIT, "gpu"))
+    session = run(tmp_path, ONE_CALL.replace(f"candidate({X})", call), NumpyEngine(LIMIT, "gpu", LAUNCHER))
     assert session.outcomes["a"].absent == "this case cannot be run here"
 
 
-def test_a_limit_of_the_interpreter_is_no_pass(tmp_path: Path) -> None:
-    """There the submission could say it, and would be rid of the check."""
-    session = run(tmp_path, ONE_CALL, NumpyEngine(LIMIT))
+@pytest.mark.parametrize("source", [INTERPRETER, TRACER])
+@pytest.mark.parametrize("name", ["gpu", "interpreter"])
+@pytest.mark.parametrize("call", [*CALLS, "candidate.value('A')", "candidate.values('f', [(1,)])"])
+def test_a_limit_that_a_worker_tells_of_is_no_pass(
+    tmp_path: Path, call: str, name: Literal["gpu", "interpreter"], source: str
+) -> None:
+    """There the submission could say it, and would be rid of the check, also while another process has the GPU."""
+    session = run(tmp_path, ONE_CALL.replace(f"candidate({X})", call), NumpyEngine(LIMIT, name, source))
     outcome = session.outcomes["a"]
     assert (outcome.absent, outcome.verdict) == (None, "skipped")
     assert verdict_of((check_result(outcome),)) == "fail"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Literal
 
 from tritonkata.boundary.messages import DeviceFigures, Evaluate, Evaluated, InterpreterReply, Load, Loaded, Ready
-from tritonkata.boundary.process import WorkerProcess
+from tritonkata.boundary.process import WorkerProcess, start_untrusted
+from tritonkata.boundary.template import Template
+from tritonkata.engine.stock import INTERPRETER
 
 
 class Sheet:
@@ -31,3 +35,17 @@ class Sheet:
 
     def _reply(self) -> Any:
         return self._channel.receive(InterpreterReply, seconds=120).message
+
+
+@contextmanager
+def in_sandbox(source: str, bubblewrap: str, how: Literal["started", "forked"]) -> Iterator[Sheet]:
+    """A sheet in a worker that was started by itself, or forked as those of a class are."""
+    with ExitStack() as ends:
+        if how == "started":
+            process = start_untrusted(INTERPRETER, bubblewrap=bubblewrap)
+        else:
+            template = Template(INTERPRETER, bubblewrap=bubblewrap)
+            ends.callback(template.end)
+            process = template.fork()
+        ends.callback(process.end)
+        yield Sheet(process, source)

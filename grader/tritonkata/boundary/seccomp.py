@@ -1,8 +1,9 @@
 """A filter of system calls that no worker needs, made with libseccomp and applied by bubblewrap.
 
-What is refused is what exploits of kernels have mostly gone through, and what would let a submission make namespaces,
-mounts or tracers of its own inside the sandbox. Refused calls fail with EPERM; `clone3` fails with ENOSYS, so that
-libraries fall back to `clone`, whose flags a filter can see.
+What is refused is what exploits of kernels have mostly gone through, what would let a submission make namespaces,
+mounts or tracers of its own inside the sandbox, and where it could leave something for its next case: memory and
+queues that outlive a process, and what may be set of another process of the same user. Refused calls fail with EPERM;
+`clone3` fails with ENOSYS, so that libraries fall back to `clone`, whose flags a filter can see.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ REFUSED = (
     "io_uring_enter",
     "io_uring_register",
     "io_uring_setup",
+    "ioprio_set",
     "kcmp",
     "kexec_file_load",
     "kexec_load",
@@ -34,6 +36,8 @@ REFUSED = (
     "mount",
     "mount_setattr",
     "move_mount",
+    "mq_open",
+    "msgget",
     "name_to_handle_at",
     "open_by_handle_at",
     "open_tree",
@@ -46,7 +50,13 @@ REFUSED = (
     "quotactl",
     "reboot",
     "request_key",
+    "sched_setattr",
+    "sched_setparam",
+    "sched_setscheduler",
+    "semget",
     "setns",
+    "setpriority",
+    "shmget",
     "swapoff",
     "swapon",
     "syslog",
@@ -57,7 +67,7 @@ REFUSED = (
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 _CLONE_NEWUSER = 0x10000000
-_MASKED_EQUAL = 7
+_NOT_EQUAL, _MASKED_EQUAL = 1, 7
 
 
 class SeccompUnavailable(Exception):
@@ -90,6 +100,7 @@ def filter_program() -> bytes:
         for name in REFUSED:
             _refuse(library, context, name, errno.EPERM)
         _refuse(library, context, "clone3", errno.ENOSYS)
+        _refuse(library, context, "prlimit64", errno.EPERM, _Comparison(0, _NOT_EQUAL, 0, 0))
         flags = _Comparison(0, _MASKED_EQUAL, _CLONE_NEWUSER, _CLONE_NEWUSER)
         _refuse(library, context, "clone", errno.EPERM, flags)
         with tempfile.TemporaryFile() as file:

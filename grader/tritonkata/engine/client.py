@@ -43,7 +43,7 @@ class UntrustedWorker:
     `replies` is the union of messages it may answer with. `take` gives a process that nobody
     has used. `make_load` is called when the worker stands: what it holds of the device may come from
     another process that is still starting. After
-    `MAX_TIMEOUTS` requests that ran out of time no more are sent, so that a
+    `max_timeouts` requests that ran out of time no more are sent, so that a
     kernel that never ends costs minutes and not hours. `printed` is the beginning of what its ended processes printed.
     """
 
@@ -52,6 +52,7 @@ class UntrustedWorker:
     make_load: Callable[[], Load]
     take: Callable[[], WorkerProcess]
     may_skip: bool = False
+    max_timeouts: int = MAX_TIMEOUTS
     max_reply_bytes: int = 0
     ready: Ready | None = None
     notes: list[str] = field(default_factory=list)
@@ -94,8 +95,8 @@ class UntrustedWorker:
 
     def request(self, message: msgspec.Struct, blobs: Any, *, seconds: float, phase: Phase) -> Frame[Any] | Fault:
         """Send one request and wait for its answer, at most `seconds` (plus a grace for the pipe)."""
-        if self._timeouts >= MAX_TIMEOUTS:
-            text = f"not run, because {self._timeouts} cases before it did not end in time"
+        if self._timeouts >= self.max_timeouts:
+            text = f"not run, because {self._timeouts} requests before it did not end in time"
             return Fault(verdict="skipped", phase="protocol", message=text)
         self.ensure_loaded()
         reply = self._ask(message, blobs, seconds=seconds + GRACE_SECONDS, phase=phase)

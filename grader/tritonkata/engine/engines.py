@@ -17,7 +17,7 @@ from tritonkata.engine.workers import Assignment, Workers
 from tritonkata.model.answers import Outcome, Value
 from tritonkata.model.course import Entry
 from tritonkata.model.faults import Fault
-from tritonkata.model.observation import Observation, Resources
+from tritonkata.model.observation import INTERPRETER, LAUNCHER, TRACER, Observation, Resources
 from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Engine as EngineReport
 
@@ -91,11 +91,11 @@ class InterpreterEngine:
         rounds: int = TIMED_ROUNDS,  # noqa: ARG002
     ) -> tuple[Observation, ...]:
         """Nothing: the interpreter's time says nothing of a GPU's."""
-        return tuple(Observation("interpreter", absent={"speed": "needs a GPU"}) for _ in cases)
+        return tuple(Observation(INTERPRETER, absent={"speed": "needs a GPU"}) for _ in cases)
 
     def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
-        """In the interpreter worker."""
-        return self._interpreter.evaluate(name, calls)
+        """In a worker of its own."""
+        return self._workers.answers.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""
@@ -152,7 +152,7 @@ class GpuEngine:
         """Trace, validate, replay."""
         plan = self._tracer.trace(entry, arguments)
         if isinstance(plan, Fault):
-            return Observation("gpu", fault=plan)
+            return Observation(TRACER, fault=plan)
         observation = self._launcher.replay(plan, arguments)
         if observation.fault is not None and observation.fault.verdict == "out_of_bounds":
             return self._located(observation, entry, arguments)
@@ -179,15 +179,18 @@ class GpuEngine:
 
         Without counters that can be trusted the interpreter's count stands for them, and says why.
         """
-        observation = self.access(entry, arguments) if counted else Observation("gpu")
+        observation = self.access(entry, arguments) if counted else Observation(LAUNCHER)
         if observation.fault is not None and observation.fault.verdict == "skipped":
             # What the interpreter cannot run, or is said not to, the hardware counts all the same.
-            observation = Observation("gpu")
+            observation = Observation(LAUNCHER)
         if observation.fault is not None:
             return observation
-        answer = self.count(entry, arguments)
+        plan = self._tracer.trace(entry, arguments)
+        if isinstance(plan, Fault):
+            return Observation(TRACER, fault=plan)
+        answer = self._launcher.count(plan, arguments)
         if isinstance(answer, Fault):
-            return replace(observation, fault=answer)
+            return Observation(LAUNCHER, fault=answer)
         return with_hardware_traffic(observation, answer)
 
     def count(self, entry: Entry, arguments: tuple[Array, ...]) -> Counted | Fault:
@@ -201,12 +204,12 @@ class GpuEngine:
         """Trace once, then time in the launcher beside copies."""
         plan = self._tracer.trace(entry, cases[0])
         if isinstance(plan, Fault):
-            return tuple(Observation("gpu", fault=plan) for _ in cases)
+            return tuple(Observation(TRACER, fault=plan) for _ in cases)
         return self._launcher.time(plan, cases, copy_bytes, rounds)
 
     def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
-        """In the interpreter worker."""
-        return self._interpreter.evaluate(name, calls)
+        """In a worker of its own."""
+        return self._workers.answers.evaluate(name, calls)
 
     def resources(self) -> tuple[Resources, ...]:
         """From the traces."""

@@ -8,17 +8,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tritonkata.boundary.channel import ChannelError
-from tritonkata.boundary.messages import Evaluate, Evaluated, Interpret, Interpreted
+from tritonkata.boundary.messages import Interpret, Interpreted
 from tritonkata.engine.arrays import many_from_wire, many_to_wire
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.discreet import Discreet
-from tritonkata.model.answers import Outcome, Value
 from tritonkata.model.course import Entry, Limits
 from tritonkata.model.faults import Fault
-from tritonkata.model.observation import Observation, Traffic
+from tritonkata.model.observation import INTERPRETER, Observation, Traffic
 
 Array = NDArray[Any]
-_FAULTS_OF_ANSWERS = ("runtime_error", "invalid_output")
 
 
 class Interpreter:
@@ -48,30 +46,14 @@ class Interpreter:
         message = Interpret(entry.name, entry.parameters, tensors, seconds)
         reply = self.worker.request(message, blobs, seconds=seconds, phase="kernel")
         if isinstance(reply, Fault):
-            return Observation("interpreter", fault=reply)
+            return Observation(INTERPRETER, fault=reply)
         if not isinstance(reply.message, Interpreted):
-            return Observation("interpreter", fault=_no_result("the run gave no result"))
+            return Observation(INTERPRETER, fault=no_result("the run gave no result"))
         try:
             outputs = many_from_wire(reply.message.outputs, reply.blobs)
         except ChannelError as error:
-            return Observation("interpreter", fault=_no_result(str(error)))
+            return Observation(INTERPRETER, fault=no_result(str(error)))
         return _observation(reply.message, outputs)
-
-    def evaluate(self, name: str, calls: tuple[tuple[Value, ...], ...]) -> tuple[Outcome, ...] | Fault:
-        """The value of a constant, or of each call of a plain function, in the sandbox."""
-        seconds = self._limits.case_seconds
-        reply = self.worker.request(Evaluate(name, calls, seconds), (), seconds=seconds, phase="answer")
-        if isinstance(reply, Fault):
-            return reply if self._discreet is None else self._discreet.fault(reply)
-        wanted = max(1, len(calls))
-        if not isinstance(reply.message, Evaluated) or len(reply.message.values) != wanted:
-            return _no_result(f"the evaluation of {name} did not give {wanted} values")
-        values = reply.message.values
-        if any(isinstance(value, Fault) and value.verdict not in _FAULTS_OF_ANSWERS for value in values):
-            return _no_result(f"the evaluation of {name} ended in a way that no answer has")
-        if self._discreet is None:
-            return values
-        return tuple(self._discreet.answer(value) if isinstance(value, Fault) else value for value in values)
 
 
 def _observation(reply: Interpreted, outputs: tuple[Array, ...]) -> Observation:
@@ -79,7 +61,7 @@ def _observation(reply: Interpreted, outputs: tuple[Array, ...]) -> Observation:
     if reply.aliases:
         fault = alias_fault()
     return Observation(
-        "interpreter",
+        INTERPRETER,
         outputs=() if fault else outputs,
         fault=fault,
         inputs_changed=reply.inputs_changed,
@@ -102,5 +84,6 @@ def alias_fault() -> Fault:
     )
 
 
-def _no_result(reason: str) -> Fault:
+def no_result(reason: str) -> Fault:
+    """A worker answered, and not with what it was asked for."""
     return Fault(verdict="runtime_error", phase="protocol", message=reason)

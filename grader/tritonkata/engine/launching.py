@@ -29,7 +29,7 @@ from tritonkata.engine.hosting import Host, OwnHost
 from tritonkata.engine.interpreting import alias_fault
 from tritonkata.model.course import Limits
 from tritonkata.model.faults import Access, Fault
-from tritonkata.model.observation import Observation
+from tritonkata.model.observation import LAUNCHER, Observation
 from tritonkata.model.plan import InvalidPlan, Launch, LaunchPlan
 from tritonkata.model.tensors import TensorData
 
@@ -76,10 +76,10 @@ class Launcher:
         tensors, blobs = many_to_wire(arguments)
         fault = self._invalid(plan, tensors)
         if fault is not None:
-            return Observation("gpu", fault=fault)
+            return Observation(LAUNCHER, fault=fault)
         reply = self._ask(Replay(plan, tensors, POISONS), blobs, Replayed, self._limits.case_seconds)
         if isinstance(reply, Fault):
-            return Observation("gpu", fault=reply)
+            return Observation(LAUNCHER, fault=reply)
         return _observation(reply.message, many_from_wire(reply.message.outputs, reply.blobs), plan, tensors)
 
     def count(self, plan: LaunchPlan, arguments: tuple[Array, ...]) -> Counted | Fault:
@@ -107,7 +107,7 @@ class Launcher:
             if not isinstance(answer, Fault):
                 return _timed_observations(answer.message, answer.blobs, plan, len(cases))
             fault = answer
-        return tuple(Observation("gpu", fault=fault) for _ in cases)
+        return tuple(Observation(LAUNCHER, fault=fault) for _ in cases)
 
     def end(self) -> None:
         """End the launcher, unless it serves others as well."""
@@ -181,7 +181,7 @@ def _observation(
 ) -> Observation:
     fault = _guard_fault(reply, plan, arguments) if reply.guard_hits else None
     return Observation(
-        "gpu",
+        LAUNCHER,
         outputs=outputs,
         fault=fault,
         inputs_changed=reply.inputs_changed,
@@ -202,7 +202,7 @@ def _timed_observations(reply: Timed, blobs: Any, plan: LaunchPlan, cases: int) 
     differing = dict(zip(reply.differing, sets[cases:], strict=True))
     return tuple(
         Observation(
-            "gpu",
+            LAUNCHER,
             outputs=outputs,
             others=(differing[case],) if case in differing else (),
             inputs_changed=reply.inputs_changed,

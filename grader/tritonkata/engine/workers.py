@@ -12,6 +12,7 @@ from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.engine.ahead import Ahead
+from tritonkata.engine.answering import MAX_TIMEOUTS, Answers
 from tritonkata.engine.base import Tracer
 from tritonkata.engine.client import UntrustedWorker
 from tritonkata.engine.discreet import NOTE, Discreet
@@ -64,6 +65,7 @@ class Workers:
         self._notes: list[str] = []
         self._bubblewrap = self._find_bubblewrap()
         self._interpreter: Interpreter | None = None
+        self._answers: Answers | None = None
 
     @property
     def interpreter(self) -> Interpreter:
@@ -74,6 +76,16 @@ class Workers:
             worker.may_skip, worker.max_reply_bytes = True, MAX_OUTPUT_BYTES
             self._interpreter = Interpreter(worker, self._assignment.limits, discreet)
         return self._interpreter
+
+    @property
+    def answers(self) -> Answers:
+        """One more interpreter worker, for worksheets alone: what it gives is shown, so it must not have had values."""
+        if self._answers is None:
+            discreet = _discreet(self._assignment) if self._assignment.discreet else None
+            worker = self._worker(INTERPRETER, InterpreterReply, lambda _: "sm_90")
+            worker.max_timeouts = MAX_TIMEOUTS
+            self._answers = Answers(worker, discreet)
+        return self._answers
 
     def tracer(self, target: Callable[[DeviceFigures], str], ahead: Ahead | None = None) -> Tracer:
         """One more tracer, started; `ahead` is told what it is asked for."""
@@ -124,8 +136,8 @@ class Workers:
         return self._recompilers[-1]
 
     def _all(self) -> list[UntrustedWorker]:
-        interpreters = [] if self._interpreter is None else [self._interpreter.worker]
-        return [*(tracer.worker for tracer in self._tracers), *interpreters]
+        others = (self._interpreter, self._answers)
+        return [*(tracer.worker for tracer in self._tracers), *(one.worker for one in others if one is not None)]
 
     def _worker(self, module: str, replies: Any, target: Callable[[DeviceFigures], str]) -> UntrustedWorker:
         def load() -> Load:

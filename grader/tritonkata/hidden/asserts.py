@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tritonkata.hidden.tolerance import Float64s, Kind, distance_to_maximum, tolerance
 from tritonkata.model.answers import Answer
 from tritonkata.model.faults import Fault, Verdict
-from tritonkata.model.observation import Observation
+from tritonkata.model.observation import LAUNCHER, Observation
 from tritonkata.model.report import Evidence, Mismatch
 
 COLUMNS_SHOWN = 6
@@ -32,11 +32,15 @@ class CheckFailed(AssertionError):
 
 
 class CandidateFault(CheckFailed):
-    """The submission gave no output for a case, or no `answer` to a question."""
+    """The submission gave no output for a case, or no `answer` to a question.
 
-    def __init__(self, fault: Fault, answer: Answer | None = None) -> None:
+    With `is_limit` a trusted process says that this machine cannot run the case: that is no mistake.
+    """
+
+    def __init__(self, fault: Fault, answer: Answer | None = None, *, is_limit: bool = False) -> None:
         super().__init__(fault.verdict, fault.message, Evidence(fault=fault, answer=answer))
         self.fault = fault
+        self.is_limit = is_limit
 
 
 def assert_matches(got: Array, expected: Array, scores: Array | None = None, kind: Kind = "softmax") -> None:
@@ -84,7 +88,9 @@ def compare(got: Array, expected: Float64s, scores: Array | None, kind: Kind) ->
 def assert_no_fault(observation: Observation) -> None:
     """The run ended with an output."""
     if observation.fault is not None:
-        raise CandidateFault(observation.fault)
+        # Workers say what they like, and would so be rid of a check; the launcher is no worker.
+        is_limit = observation.engine == LAUNCHER and observation.fault.verdict == "skipped"
+        raise CandidateFault(observation.fault, is_limit=is_limit)
 
 
 def assert_unchanged(observation: Observation) -> None:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from tritonkata.engine.arrays import spec_of
 from tritonkata.engine.base import Engine
-from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form
+from tritonkata.hidden.asserts import CandidateFault, CheckFailed, assert_form, assert_no_fault
 from tritonkata.model.answers import NEVER_ENDS, RAISES, Answer, Outcome, Value
 from tritonkata.model.course import Entry, Kata
 from tritonkata.model.faults import Fault
-from tritonkata.model.observation import Observation, Speed
+from tritonkata.model.observation import TRACER, Observation, Speed
 from tritonkata.model.report import Case, Evidence, Mismatch
 
 Array = NDArray[Any]
@@ -68,8 +68,7 @@ class Candidate:
         """
         entry = self._entry(entry_name)
         observation = self._observed(entry, arguments, self.engine.run(entry, arguments))
-        if observation.fault is not None:
-            raise CandidateFault(observation.fault)
+        assert_no_fault(observation)
         _assert_results(observation, entry, arguments[0])
         return observation.outputs[0] if len(entry.results) == 1 else observation.outputs
 
@@ -83,7 +82,7 @@ class Candidate:
         chosen = self._entry(entry)
         observation = self._observed(chosen, arguments, self.engine.access(chosen, arguments))
         if observation.fault is not None and observation.fault.verdict == "skipped":
-            raise CandidateFault(observation.fault)
+            assert_no_fault(observation)
         return observation
 
     def traffic(self, *arguments: Array, entry: str | None = None) -> Observation:
@@ -111,8 +110,7 @@ class Candidate:
         unit = cases[0][chosen.parameters.index(self.kata.file.traffic.unit)]
         observations = self.engine.time(chosen, cases, round(self.kata.file.traffic.par * unit.nbytes))
         for observation in observations:
-            if observation.fault is not None:
-                raise CandidateFault(observation.fault)
+            assert_no_fault(observation)
             _assert_count(observation, chosen)
             if observation.speed is not None:
                 self.speeds.append(TimedCall(self.check, chosen.name, unit.shape, str(unit.dtype), observation.speed))
@@ -146,7 +144,7 @@ class Candidate:
         chosen = self._entry(entry)
         plan = self.engine.compile(chosen, arguments)
         if isinstance(plan, Fault):
-            self._observed(chosen, arguments, Observation("trace", fault=plan))
+            self._observed(chosen, arguments, Observation(TRACER, fault=plan))
             raise CandidateFault(plan)
 
     def _entry(self, name: str | None) -> Entry:

@@ -10,6 +10,7 @@ from tritonkata.model.answers import Outcome, Value
 
 _DIGITS = 6
 _MOST_DIGITS = 17
+_MOST_CHARACTERS = 60
 _FEWEST_DIGITS = 2
 """Of one digit nobody can say what it was rounded from."""
 
@@ -83,7 +84,9 @@ def shown(value: Value, digits: int = _DIGITS) -> str:
         return f"({', '.join(shown(one, digits) for one in value)})"
     if isinstance(value, float):
         return f"{value:.{digits}g}"
-    return repr(value) if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return repr(value if len(value) <= _MOST_CHARACTERS else f"{value[:_MOST_CHARACTERS]}...")
+    return str(value)
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

@@ -147,18 +147,12 @@ class HiddenTests:
         """Tell an interruption from outside from a run that was stopped by `shouldstop`."""
         self.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
 
-    def _is_limit_of_gpu(self, error: BaseException) -> bool:
-        """Whether a trusted process says so. In the interpreter a submission could say it of every check."""
-        if not isinstance(error, CandidateFault) or self._candidate.engine.describe().name != "gpu":
-            return False
-        return error.fault.verdict == "skipped" and error.fault.phase == "kernel"
-
     def _decide(self, item: pytest.Item, outcome: Outcome, error: BaseException) -> None:
         calls = self._candidate.calls
         last = calls[-1] if calls and calls[-1].check == outcome.mark.name else None
         outcome.call = last
-        if self._is_limit_of_gpu(error):
-            # A limit of the machine, and not a mistake: it takes no points.
+        if isinstance(error, CandidateFault) and error.is_limit:
+            # It takes no points.
             outcome.absent = str(error)
         elif isinstance(error, CheckFailed):
             outcome.verdict, outcome.message = error.verdict, error.message

@@ -121,6 +121,10 @@ class Unwritten(msgspec.Struct, frozen=True):
     last: tuple[int, ...]
 
 
+LAUNCHER, INTERPRETER, TRACER = "gpu", "interpreter", "trace"
+"""Where an observation comes from: of these the launcher alone runs nothing of a submission's Python."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """One run of one case.
@@ -128,7 +132,7 @@ class Observation:
     `outputs` are arrays with the strides that the submission returned. Either
     `fault` is set, or `outputs` holds one array for each returned tensor.
     `others` are outputs of further runs of the case that were not the same bit for bit.
-    What an engine cannot measure is None, with the reason in `absent`.
+    What an engine cannot measure is None, with the reason in `absent`. `engine` is one of the three above.
     """
 
     engine: str

@@ -24,6 +24,7 @@ from tritonkata.worker.alarm import GRACE_SECONDS, Alarm
 from tritonkata.worker.loading import safe_filename
 
 MAX_REPLY_BYTES = 4 << 30
+_SHARED_MEMORY = "/dev/shm"
 Work = Callable[[Path], tuple[Any, Sequence[Any]]]
 
 
@@ -191,14 +192,14 @@ def _end(pid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def _temporary_files() -> frozenset[str]:
-    """What lies in the temporary directory. Only looked at where it is this worker's own."""
-    return frozenset(os.listdir(tempfile.gettempdir())) if bootstrap.in_sandbox() else frozenset()
+def _temporary_files() -> frozenset[Path]:
+    """What lies where anybody may write. Only looked at where that is this worker's own."""
+    folders = (tempfile.gettempdir(), _SHARED_MEMORY) if bootstrap.in_sandbox() else ()
+    return frozenset(Path(folder, name) for folder in folders for name in os.listdir(folder))
 
 
-def _remove_new_files(before: frozenset[str]) -> None:
-    for name in _temporary_files() - before:
-        path = Path(tempfile.gettempdir(), name)
+def _remove_new_files(before: frozenset[Path]) -> None:
+    for path in _temporary_files() - before:
         if path.is_dir() and not path.is_symlink():
             _remove(path)
         else:
