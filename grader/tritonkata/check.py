@@ -24,16 +24,18 @@ from tritonkata.engine.machine import processor_name
 from tritonkata.engine.station import Station
 from tritonkata.engine.workers import Assignment
 from tritonkata.hidden.candidate import Call
+from tritonkata.hidden.course_code import CourseFault
 from tritonkata.hidden.loading import load_module
 from tritonkata.hidden.oracle import Oracle
 from tritonkata.hidden.plugin import Session, run_hidden_tests
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault
-from tritonkata.model.report import Engine as EngineReport
 from tritonkata.model.report import (
+    UNDIAGNOSED,
     Report,
     Submission,
 )
+from tritonkata.model.report import Engine as EngineReport
 from tritonkata.submission import SubmissionFile, SubmissionProblem, read_submission, readable, submission_of
 
 Progress = Callable[[str], None]
@@ -143,7 +145,7 @@ def _run(start: Report, job: _Job, submission: SubmissionFile) -> Report:
             report = _not_graded(start, error.fault)
         else:
             report = _checked(start, job, submission, engine)
-        return msgspec.structs.replace(report, engine=engine.describe(), notes=engine.notes())
+        return msgspec.structs.replace(report, engine=engine.describe(), notes=(*report.notes, *engine.notes()))
     finally:
         engine.close()
         job.printed(engine.printed())
@@ -161,7 +163,12 @@ def _checked(start: Report, job: _Job, submission: SubmissionFile, engine: Engin
     checks = tuple(scoring.check_result(outcome) for outcome in outcomes)
     job.progress("looking for the mistake")
     mistakes = load_module(kata.mistakes, f"mistakes_{kata.slug}")
-    checks = diagnose(checks, session, submission.text, mistakes, Oracle(kata), _rerun(kata, engine), start.seed)
+    notes: tuple[str, ...] = ()
+    try:
+        checks = diagnose(checks, session, submission.text, mistakes, Oracle(kata), _rerun(kata, engine), start.seed)
+    except CourseFault as fault:
+        # What failed is known; a fault of a wrong model must not cost that.
+        notes = (f"{UNDIAGNOSED}: {fault}",)
     unavailable = {one.mark.title: one.absent for one in session.outcomes.values() if one.absent is not None}
     verdict = scoring.verdict_of(checks)
     return msgspec.structs.replace(
@@ -177,6 +184,7 @@ def _checked(start: Report, job: _Job, submission: SubmissionFile, engine: Engin
         speed=scoring.speed_of(session),
         absent=scoring.not_measured(engine.describe().name, session),
         unavailable=unavailable,
+        notes=notes,
     )
 
 

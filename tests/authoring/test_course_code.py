@@ -14,6 +14,7 @@ from tritonkata.authoring.grading import graded_example
 from tritonkata.check import grade
 from tritonkata.engine.station import Station
 from tritonkata.model.course import Kata
+from tritonkata.model.report import UNDIAGNOSED
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 KataOf = Callable[[], Kata]
@@ -110,6 +111,27 @@ def test_a_model_that_writes_into_its_input_is_told_to_the_author_and_spoils_not
     assert re.search(
         rf"{MISTAKES}, line \d+: model_0 writes into its input \(.*\); let it change a copy", example.problem
     )
+
+
+@pytest.mark.parametrize("body", ["raise OverflowError('too large')", "x[0] = 1; return x", "return x.no_such_name"])
+def test_a_model_that_fails_costs_nobody_their_grade(
+    run: Run, course_root: Path, kata_of: KataOf, station: Station, tmp_path: Path, body: str
+) -> None:
+    """What failed is known without it."""
+    kata = kata_of()
+    path = kata.folder / "wrong" / "tripled" / "times_three.py"
+    before = grade(kata, path, engine="interpreter", seed=1, station=station)
+    written(kata.mistakes, body)
+    report = grade(kata, path, engine="interpreter", seed=1, station=station)
+    assert (report.verdict, report.score) == (before.verdict, before.score)
+    assert [check.verdict for check in report.checks] == [check.verdict for check in before.checks]
+    assert any(note.startswith(f"{UNDIAGNOSED}: {MISTAKES}, line ") for note in report.notes)
+    (tmp_path / "class" / "ann").mkdir(parents=True)
+    (tmp_path / "class" / "ann" / "doubled.py").write_bytes(path.read_bytes())
+    course = ("--course", str(course_root), "grade", str(tmp_path / "class"), "--kata", "doubled")
+    graded = run(*course, "--engine", "interpreter", "--no-sandbox")
+    assert graded.returncode == 0
+    assert f"The fault met by 1: {UNDIAGNOSED}: {MISTAKES}" in graded.stdout
 
 
 def test_a_model_may_change_a_copy_and_give_its_input_back(kata_of: KataOf, station: Station) -> None:

@@ -15,6 +15,7 @@ from tritonkata.authoring.matrix import Example, Role
 from tritonkata.authoring.mutants import Mutation, mutations
 from tritonkata.authoring.problems import problems_of
 from tritonkata.model.course import Kata
+from tritonkata.model.report import UNDIAGNOSED
 
 KataOf = Callable[[], Kata]
 
@@ -78,23 +79,23 @@ def test_a_skeleton_must_run_as_it_is(kata_of: KataOf) -> None:
 def test_what_the_authors_code_raises_is_told_with_its_place(course_root: Path, kata_of: KataOf) -> None:
     replace(course_root / "katas" / "doubled" / "mistakes.py", "* 3", "* 3 + exit(3)")
     example = graded(kata_of(), "skeleton", kata_of().skeleton)
-    assert example.problem == "could not be graded: katas/doubled/mistakes.py, line 13: SystemExit: 3; correct it"
-    assert example.verdict == "grader_error"
+    assert example.problem == f"{UNDIAGNOSED}: katas/doubled/mistakes.py, line 13: SystemExit: 3; correct it"
+    assert example.verdict == "fail"
 
 
 ENDINGS = ("raise SystemExit(0)", "import pytest; pytest.skip('no')", "import pytest; pytest.fail('no')")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_model_that_ends_a_process_or_a_test_grades_nobody(
+def test_a_model_that_ends_a_process_or_a_test_is_told_and_names_nothing(
     course_root: Path, kata_of: KataOf, tmp_path: Path, ending: str
 ) -> None:
     mistakes = course_root / "katas" / "doubled" / "mistakes.py"
     mistakes.write_text(f'def tripled(x):\n    """Three times."""\n    {ending}\n')
     example = graded(kata_of(), "skeleton", kata_of().skeleton)
-    assert "could not be graded: katas/doubled/mistakes.py, line 3" in example.problem
+    assert example.problem.startswith(f"{UNDIAGNOSED}: katas/doubled/mistakes.py, line 3")
     done = checked(course_root, kata_of().skeleton, tmp_path)
-    assert (done.returncode, done.stderr) == (3, "")
+    assert (done.returncode, done.stderr) == (1, "")
     assert "katas/doubled/mistakes.py, line 3: " in done.stdout
 
 

@@ -192,6 +192,26 @@ def test_what_was_written_before_is_replaced(graded: Kata, tmp_path: Path, words
     assert (tmp_path / "out").stat().st_size > 0
 
 
+@pytest.mark.parametrize(
+    ("words", "content"),
+    [
+        (("export", "--format", "csv"), b"student,name,email\nann,Ann,ann@example.org\n"),
+        (("export", "--format", "jsonl"), b'{"students": 3}\n'),
+        (("export", "--format", "junit"), b"<?xml version='1.0' encoding='utf-8'?>\n<project/>\n"),
+        (("report",), b"<!doctype html>\n<html>my own page</html>\n"),
+        (("package", "gradescope", "--kata", "doubled"), b"PK\x05\x06" + bytes(18)),
+    ],
+)
+def test_another_file_of_the_same_kind_is_not_replaced(
+    graded: Kata, tmp_path: Path, words: tuple[str, ...], content: bytes
+) -> None:
+    (tmp_path / "mine").write_bytes(content)
+    done = graded(*words, "--to", "mine")
+    assert done.returncode == 2
+    assert "holds something else" in done.stderr
+    assert (tmp_path / "mine").read_bytes() == content
+
+
 def test_a_sheet_can_be_filled_in_where_it_is(graded: Kata, tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text('"Student","ID","SIS Login ID","Section","doubled (1)"\nann,1,ann,A,\n')
     done = graded("export", "--format", "canvas", "--into", "sheet.csv", "--to", "sheet.csv")

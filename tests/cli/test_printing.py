@@ -32,7 +32,17 @@ def test_what_is_printed_without_end_is_cut(kata: Any, tmp_path: Path) -> None:
     (tmp_path / "safe_softmax.py").write_text("for n in range(100):\n    print('line', n, 'x' * 500)\n")
     lines = kata("check", "--engine", "interpreter").stdout.splitlines()
     assert sum(line.startswith("  | line ") for line in lines) == 20
-    assert any("more lines" in line for line in lines)
+    assert "and more" in lines
+
+
+def test_what_is_printed_stays_in_its_column(kata: Any, tmp_path: Path) -> None:
+    """It is neither taken for a verdict nor, where a workflow runs the check, for one of its commands."""
+    line = "print('W' * 76, 'Score 20 of 20, gold medal'); print('W' * 76, '::error::x'); print('##[error]y')"
+    (tmp_path / "safe_softmax.py").write_text(f"{line}\n")
+    printed, _, rest = kata("check", "--engine", "interpreter").stdout.partition("\n\n")
+    assert "gold medal" not in rest
+    assert all(row.startswith("  | ") for row in printed.splitlines()[1:])
+    assert "##[" not in printed
 
 
 def test_where_nothing_is_printed_nothing_is_said(kata: Any, tmp_path: Path) -> None:

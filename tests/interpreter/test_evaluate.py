@@ -59,6 +59,35 @@ def silent(x):
     x + 1
 
 
+class Odd(int):
+    def __int__(self):
+        return 10 ** 400
+
+    __abs__ = __neg__ = __int__
+
+    def __le__(self, other):
+        return True
+
+
+class Letters(str):
+    def __getitem__(self, place):
+        return 3
+
+
+class Silent(Exception):
+    def __str__(self):
+        raise SystemExit(0)
+
+
+ODD = Odd(7)
+ODD_PAIR = [Odd(7), 1]
+LETTERS = Letters("memory")
+
+
+def speechless(x):
+    raise Silent
+
+
 def ends(x):
     raise SystemExit(0)
 
@@ -105,6 +134,9 @@ def ask() -> Any:
         ("HUGE", math.inf),
         ("NOTHING", None),
         ("ELLIPSIS", None),
+        ("ODD", 7),
+        ("ODD_PAIR", (7, 1)),
+        ("LETTERS", "memory"),
     ],
 )
 def test_constants_of_every_kind_arrive_as_plain_values(ask: Any, name: str, value: Any) -> None:
@@ -131,6 +163,7 @@ def test_a_function_still_to_be_written_gives_nothing(ask: Any) -> None:
         ("silent", ((1,),), "invalid_output", "None"),
         ("crash", ((1,),), "runtime_error", "division"),
         ("ends", ((1,),), "runtime_error", ""),
+        ("speechless", ((1,),), "runtime_error", "Silent"),
     ],
 )
 def test_what_is_no_answer_is_a_fault_that_names_it(ask: Any, name: str, calls: Any, verdict: str, told: str) -> None:

@@ -14,7 +14,7 @@ from tritonkata.engine.engines import EngineName
 from tritonkata.hidden.places import place_of
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.course import Kata
-from tritonkata.model.report import Report, main_diagnosis
+from tritonkata.model.report import Report, grader_fault, main_diagnosis
 
 NOT_LOADED = "import"
 _NOT_GRADED = "could not be graded: "
@@ -63,8 +63,8 @@ def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int)
             raise
         except BaseException as error:
             return mutant_not_graded(mutation, _broken(error, kata.folder.parents[1]))
-    if report.verdict == "grader_error":
-        return mutant_not_graded(mutation, _told(report), report.seconds)
+    if fault := grader_fault(report):
+        return mutant_not_graded(mutation, _told(report) or fault, report.seconds)
     failed = [check.name for check in report.checks if check.verdict not in ("pass", "skipped")]
     killed = failed[0] if failed else "" if report.verdict == "pass" else NOT_LOADED
     return Mutant(mutation.line, mutation.column, mutation.change, killed, seconds=report.seconds)
@@ -93,6 +93,8 @@ def _problem(role: Role, expected: str, report: Report, kata: Kata) -> str:
     """What is not as the role promises; empty if all is."""
     if report.verdict in ("grader_error", "error"):
         return f"{_NOT_GRADED}{_told(report)}"
+    if fault := grader_fault(report):
+        return fault
     if role == "solution":
         return _short_of_par(report, kata)
     if report.verdict != "fail":

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tritonkata.model.record import Record
 
 _MAX_SHEET_BYTES = 64 << 20
-_START_BYTES = 6
-"""So much of two exports of one format is the same: the begin of the first column's name."""
+_STARTS = {"jsonl": b'{"student":'}
+"""How an export begins whoever is in it. Others begin with a line of titles, or JUnit's with two tags."""
 
 
 @click.command(epilog="Example: kata export --out grades --format canvas --into gradebook.csv --to filled.csv")
@@ -136,10 +136,16 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
         sys.stdout.buffer.flush()
     else:
         if sheet is None or target.resolve() != sheet.resolve():
-            refuse_foreign("--to", target, content[:_START_BYTES])
+            refuse_foreign("--to", target, _start(form, content))
         target.write_bytes(content)
         click.echo(f"{target}: {len(records)} records", err=True)
     return list(warnings)
+
+
+def _start(form: str, content: bytes) -> bytes:
+    lines = content.splitlines(keepends=True)
+    xml = lines[0] + lines[1].split()[0] if form == "junit" else b""
+    return xml or (_STARTS.get(form) or lines[0] if lines else b"")
 
 
 def _sheet(path: Path) -> str:

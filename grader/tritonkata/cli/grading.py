@@ -170,7 +170,7 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, qu
         mistakes.update([record.diagnosis] if record.diagnosis else [])
         if fault := grader_fault(record.report):
             faults[fault] += 1
-        else:
+        if record.report.verdict != "grader_error":
             scores.append(record.score)
     if quiet:
         return

@@ -130,7 +130,7 @@ def refuse_foreign(option: str, path: Path, start: bytes) -> None:
 
 def _begins_otherwise(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
-        found = file.read(len(_MARK) + 64).removeprefix(_MARK).lstrip()
+        found = file.read(len(_MARK) + 64 + len(start)).removeprefix(_MARK).lstrip()
     start = start.removeprefix(_MARK).lstrip()
     # What will be empty replaces nothing that is not.
     return bool(found) and not (start and found.startswith(start))

@@ -11,8 +11,6 @@ from tritonkata.cli.common import FileType, KataType, Problem
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.model.course import Kata
 
-_START_BYTES = 6
-
 
 @click.command(epilog="Example: kata package gradescope --kata safe_softmax --to autograder.zip")
 @click.argument("platform", type=click.Choice(["gradescope", "classroom50", "github"]))
@@ -28,9 +26,10 @@ def package(platform: str, kata: Kata, target: Path, wheel: Path | None, engine:
 
     try:
         if platform == "gradescope":
-            from tritonkata.exports.wrappers.gradescope import package_gradescope
+            from tritonkata.exports.wrappers.gradescope import is_package, package_gradescope
 
-            refuse_foreign("--to", target, b"PK")
+            if not is_package(target):
+                refuse_foreign("--to", target, b"")
             package_gradescope(kata, target, wheel=wheel, engine=engine)
         elif platform == "classroom50":
             from tritonkata.exports.wrappers.classroom50 import package_classroom50
@@ -40,7 +39,7 @@ def package(platform: str, kata: Kata, target: Path, wheel: Path | None, engine:
             from tritonkata.exports.wrappers.github import workflow
 
             content = workflow(kata, engine=engine).encode()
-            refuse_foreign("--to", target, content[:_START_BYTES])
+            refuse_foreign("--to", target, content.partition(b"\n")[0])
             target.write_bytes(content)
     except ExportProblem as error:
         raise Problem(str(error)) from error

@@ -11,6 +11,9 @@ from tritonkata.cli.common import FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 
+BEGINNING = b"<!doctype html>\n<!-- Written by kata report -->"
+"""Of every page, as its template has it."""
+
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
     from tritonkata.model.course import Kata
@@ -61,7 +64,7 @@ def _refuse_odd(path: Path) -> None:
     if path.exists() and not path.is_file():
         raise Problem(f"--to: {shown(path)} is no file; choose another name")
     if not path.is_symlink():  # a link is replaced, and what it points at stays
-        refuse_foreign("--to", path, b"<")
+        refuse_foreign("--to", path, BEGINNING)
 
 
 def _people(book: Gradebook, kata: Kata, attempts: str, *, anonymous: bool) -> People:

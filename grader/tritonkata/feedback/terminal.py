@@ -71,11 +71,15 @@ def print_output(printed: str, console: Console) -> None:
     lines = printed.rstrip().splitlines()
     if not lines:
         return
-    told = "Printed by your file, run on shapes without values:"
-    left_out = [f"and {plural(len(lines) - OUTPUT_LINES, 'more line')}"] if len(lines) > OUTPUT_LINES else []
-    for line in (told, *(f"  | {clean(one, limit=OUTPUT_WIDTH)}" for one in lines[:OUTPUT_LINES]), *left_out):
-        for row in hanging(console, Text(line, style="dim"), width):
+    for row in hanging(console, Text("Printed by your file, run on shapes without values:", style="dim"), width):
+        console.print(row, soft_wrap=True)
+    for line in lines[:OUTPUT_LINES]:
+        # Where a workflow runs this, a line may be taken for one of its commands.
+        shown = clean(line[:OUTPUT_WIDTH]).replace("##[", "# #[") + (" ..." if len(line) > OUTPUT_WIDTH else "")
+        for row in hanging(console, Text(shown, style="dim"), width, "  | "):
             console.print(row, soft_wrap=True)
+    if len(lines) > OUTPUT_LINES:
+        console.print(Text("and more", style="dim"))
     console.print()
 
 

@@ -12,7 +12,8 @@ import threading
 
 from tritonkata.boundary.channel import ChannelClosed
 from tritonkata.boundary.socket_channel import SocketChannel
-from tritonkata.launcher.serve import EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
+from tritonkata.launcher.serve import EXIT_CONTEXT_LOST, EXIT_DONE, EXIT_NO_DEVICE, Opened, answer_all
+from tritonkata.launcher.traffic.cupti import CuptiError
 
 IDLE_SECONDS = 0.1
 """In a class that is being graded the next one asks within milliseconds. Other processes may want the counters."""
@@ -25,7 +26,10 @@ def listen(listener: socket.socket, owner: int, device_index: int) -> int:
     opened.prepare(keep=True)
     while True:
         if not select.select([listener], [], [], IDLE_SECONDS)[0]:
-            opened.release_counters()
+            try:
+                opened.release_counters()
+            except CuptiError:
+                return EXIT_CONTEXT_LOST  # whoever comes next starts another one
         connection, _ = listener.accept()
         channel = SocketChannel(connection)
         try:

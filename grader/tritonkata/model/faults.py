@@ -29,6 +29,7 @@ compiler, inside the kernel, in the answer to a question of a worksheet, in what
 was returned, or the process ended early."""
 
 Text = Annotated[str, msgspec.Meta(max_length=2000)]
+Line = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
@@ -47,7 +48,7 @@ class Access(msgspec.Struct, frozen=True):
     storage_elements: int
     program: Annotated[tuple[int, ...], msgspec.Meta(max_length=3)]
     kernel: Name = ""
-    line: int | None = None
+    line: Line | None = None
     row: int | None = None
     column: int | None = None
     masked: bool = False
@@ -76,7 +77,7 @@ class Fault(msgspec.Struct, frozen=True):
     phase: Phase
     message: Text
     error: Name = ""
-    line: int | None = None
+    line: Line | None = None
     operation: Name = ""
     advice: Text = ""
     access: Access | None = None

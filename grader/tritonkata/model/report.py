@@ -242,6 +242,10 @@ class Report(msgspec.Struct, frozen=True):
     format_version: int = FORMAT_VERSION
 
 
+UNDIAGNOSED = "the mistake is not named, since code of the course failed"
+"""The beginning of the note of a report whose checks are as they are, and lack their diagnoses."""
+
+
 def main_diagnosis(report: Report) -> str | None:
     """The mistake that explains the most failed checks; of two that explain as many, the one found first."""
     counted = Counter(check.diagnosis for check in report.checks if check.diagnosis is not None)
@@ -250,6 +254,8 @@ def main_diagnosis(report: Report) -> str | None:
 
 def grader_fault(report: Report) -> str:
     """What the grader, or the course, failed on; empty where neither did."""
+    if undiagnosed := [note for note in report.notes if note.startswith(UNDIAGNOSED)]:
+        return undiagnosed[0]
     if report.verdict != "grader_error":
         return ""
     if report.fault is not None:

@@ -28,7 +28,7 @@ def text_of(error: BaseException) -> str:
     """What `error` says; empty where its own `__str__` fails."""
     try:
         return str(error)
-    except Exception:  # the learner's own __str__ may fail
+    except BaseException:  # the learner's own __str__ may fail, or end the process
         return ""
 
 

@@ -82,6 +82,15 @@ def package_gradescope(
     return tuple(name for name, _, _ in entries)
 
 
+def is_package(path: Path) -> bool:
+    """Whether a file is such a zip."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {"run_autograder", SETTINGS_FILE} <= set(archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def _requirements(wheel: Path | None, extra_index: str | None) -> str:
     """The text of requirements.txt."""
     if extra_index is not None and not _ADDRESS.fullmatch(extra_index):

@@ -84,8 +84,11 @@ def plain(value: Any) -> Value:
     """
     if value is None or value is Ellipsis:
         return None
-    if isinstance(value, bool | str):
-        return value[:_MAX_TEXT] if isinstance(value, str) else value
+    # A class of the learner's own may answer otherwise than its base.
+    if isinstance(value, str):
+        return str.__getitem__(value, slice(_MAX_TEXT))
+    if isinstance(value, bool):
+        return value
     if isinstance(value, list | tuple):
         if len(value) > _MAX_ITEMS:
             raise _NoValue(f"{kind_of(value)} of more than {_MAX_ITEMS} values")
@@ -111,8 +114,11 @@ def _number(value: Any) -> int | float:
     # float() would read a text as a number.
     if isinstance(value, str | bytes | bytearray):
         raise _NoValue(kind_of(value))
-    if isinstance(value, int) and abs(value) <= _EXACT:
-        return int(value)
+    if isinstance(value, int):
+        whole: int = int.__index__(value)
+        if abs(whole) <= _EXACT:
+            return whole
+        value = whole
     try:
         # NumPy's and torch's scalars, fractions and decimals, and integers that float64 rounds.
         return float(value)
