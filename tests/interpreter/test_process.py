@@ -79,6 +79,30 @@ def test_nothing_is_kept_between_cases(worker):
         assert (y == 11).all()
 
 
+def test_the_inputs_of_the_case_before_are_not_found(worker):
+    """A child is a copy of its parent, and may look at all of it."""
+    source = """
+    import sys
+    def reachable():
+        frame, held = sys._getframe(), []
+        while frame is not None:
+            held += frame.f_locals.values()
+            frame = frame.f_back
+        for one in held:
+            if type(one) in (list, tuple) and len(held) < 100_000:
+                held += one
+            cells = getattr(getattr(one, "work", one), "__closure__", None) or ()
+            held += [cell.cell_contents for cell in cells]
+        return held
+    def run(x):
+        sizes = {len(one) for one in reachable() if isinstance(one, (bytes, bytearray))}
+        raise RuntimeError(f"of {x.numel()}: {sorted(sizes & {4 * 1234, 4 * 77})}")
+    """
+    assert "of 1234: [4936]" in worker.fault(source, {"x": np.ones((1, 1234), np.float32)}).message
+    reply, _ = worker.call({"x": np.ones((1, 77), np.float32)})
+    assert "of 77: [308]" in reply.fault.message
+
+
 @pytest.mark.parametrize(
     ("source", "verdict", "told", "line"),
     [

@@ -45,25 +45,32 @@ def serve(read_fd: int, write_fd: int, ready: Ready) -> int:
     load: Load | None = None
     with contextlib.suppress(ChannelClosed):
         channel.send(ready)
-    while True:
-        try:
-            frame = channel.receive(Load | Interpret | Evaluate)
-        except ChannelClosed:
-            return 0
-        request = frame.message
-        if isinstance(request, Load):
-            load = request
-            _answer_device_questions(load)
-            reply, blobs = _in_child(channel, _loading(load), Loaded | Failed)
-        elif load is None:
-            fault = Fault("grader_error", "protocol", "a case was sent before the submission")
-            reply, blobs = Failed(fault), ()
-        elif isinstance(request, Evaluate):
-            reply, blobs = _in_child(channel, _evaluating(load, request), Evaluated | Failed)
-        else:
-            task = _interpreting(load, request, frame.blobs)
-            reply, blobs = _in_child(channel, task, Interpreted | Failed)
-        channel.send(reply, blobs)
+        while True:
+            load = _answer_one(channel, load)
+    return 0
+
+
+def _answer_one(channel: Channel, load: Load | None) -> Load | None:
+    """Answer one request; the submission from now on. No inputs of this case are there when the next child is forked.
+
+    Raises:
+        ChannelClosed: the controller is done with this process.
+    """
+    frame = channel.receive(Load | Interpret | Evaluate)
+    request = frame.message
+    reply: tuple[Any, Sequence[Any]]
+    if isinstance(request, Load):
+        load = request
+        _answer_device_questions(load)
+        reply = _in_child(channel, _loading(load), Loaded | Failed)
+    elif load is None:
+        reply = Failed(Fault("grader_error", "protocol", "a case was sent before the submission")), ()
+    elif isinstance(request, Evaluate):
+        reply = _in_child(channel, _evaluating(load, request), Evaluated | Failed)
+    else:
+        reply = _in_child(channel, _interpreting(load, request, frame.blobs), Interpreted | Failed)
+    channel.send(*reply)
+    return load
 
 
 def prepare() -> Ready:
