@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tritonkata.boundary import memory_file
 from tritonkata.boundary.channel import Channel, ChannelClosed, ChannelError, DeadlinePassed
 from tritonkata.boundary.memory_file import LARGE_BYTES, MemoryFile, in_memory_files, mapped
 from tritonkata.boundary.messages import InterpreterReply, Loaded
@@ -20,6 +21,12 @@ from tritonkata.boundary.socket_channel import SocketChannel
 
 LARGE = np.random.default_rng(5).bytes(LARGE_BYTES + 3)
 ALL_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK
+
+
+@pytest.fixture(autouse=True)
+def much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else this machine does."""
+    monkeypatch.setattr(memory_file, "available_bytes", lambda: 1 << 40)
 
 
 @pytest.fixture
