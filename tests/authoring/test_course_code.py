@@ -58,6 +58,14 @@ def written(path: Path, *bodies: str) -> None:
     )
 
 
+def graded_class(run: Run, course: Path, folder: Path, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A class of one, who handed in a copy of the file."""
+    (folder / "class" / "ann").mkdir(parents=True)
+    (folder / "class" / "ann" / "doubled.py").write_bytes(path.read_bytes())
+    command = ("--course", str(course), "grade", str(folder / "class"), "--kata", "doubled")
+    return run(*command, "--engine", "interpreter", "--no-sandbox", *words)
+
+
 @pytest.mark.parametrize(("body", "words"), ODD_ORACLES)
 def test_an_oracle_that_gives_no_truth_is_the_courses_fault(
     kata_of: KataOf, station: Station, body: str, words: str
@@ -91,11 +99,7 @@ def test_every_command_names_the_oracle(run: Run, course_root: Path, kata_of: Ka
     verified = run(*course, "verify", "doubled")
     assert verified.returncode == 1
     assert f"could not be graded: values: {ORACLE}: doubled gives y the shape" in " ".join(verified.stdout.split())
-    (tmp_path / "class" / "ann").mkdir(parents=True)
-    (tmp_path / "class" / "ann" / "doubled.py").write_bytes(kata.solution.read_bytes())
-    graded = run(
-        *course, "grade", str(tmp_path / "class"), "--kata", "doubled", "--engine", "interpreter", "--no-sandbox"
-    )
+    graded = graded_class(run, course_root, tmp_path, kata.solution)
     assert graded.returncode == 3
     assert ORACLE in graded.stdout
 
@@ -126,10 +130,7 @@ def test_a_model_that_fails_costs_nobody_their_grade(
     assert (report.verdict, report.score) == (before.verdict, before.score)
     assert [check.verdict for check in report.checks] == [check.verdict for check in before.checks]
     assert any(note.startswith(f"{UNDIAGNOSED}: {MISTAKES}, line ") for note in report.notes)
-    (tmp_path / "class" / "ann").mkdir(parents=True)
-    (tmp_path / "class" / "ann" / "doubled.py").write_bytes(path.read_bytes())
-    course = ("--course", str(course_root), "grade", str(tmp_path / "class"), "--kata", "doubled")
-    graded = run(*course, "--engine", "interpreter", "--no-sandbox")
+    graded = graded_class(run, course_root, tmp_path, path)
     assert graded.returncode == 0
     assert f"The fault met by 1: {UNDIAGNOSED}: {MISTAKES}" in graded.stdout
 
@@ -159,12 +160,7 @@ def test_code_of_the_course_that_ends_its_process_is_named_by_verify_and_grade(
     verified = run("--course", str(course_root), "verify", "--jobs", "1")
     assert verified.returncode == 1, verified.stderr
     assert f"could not be graded: the process that graded this {words}" in " ".join(verified.stdout.split())
-    (tmp_path / "class" / "ann").mkdir(parents=True)
-    (tmp_path / "class" / "ann" / "doubled.py").write_bytes(kata.skeleton.read_bytes())
-    graded = run(
-        *("--course", str(course_root), "grade", str(tmp_path / "class"), "--kata", "doubled"),
-        *("--engine", "interpreter", "--no-sandbox", "--jobs", "1"),
-    )
+    graded = graded_class(run, course_root, tmp_path, kata.skeleton, "--jobs", "1")
     assert graded.returncode == 3
     assert words in graded.stdout
 

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 import pytest
 from sheets import Sheet, in_sandbox
 
-from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
-from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
-
 SOURCE = """
 import contextlib, ctypes, os, resource, socket
 
@@ -69,12 +66,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filt
 
 @pytest.fixture(params=["started", "forked"])
 def sheet(request: pytest.FixtureRequest) -> Iterator[Sheet]:
-    try:
-        bubblewrap = find_bubblewrap()
-        filter_program()
-    except (SandboxUnavailable, SeccompUnavailable) as error:
-        pytest.skip(str(error))
-    with in_sandbox(SOURCE, bubblewrap, request.param) as made:
+    with in_sandbox(SOURCE, request.param) as made:
         yield made
 
 

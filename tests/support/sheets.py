@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Literal
 
+import pytest
+
 from tritonkata.boundary.messages import DeviceFigures, Evaluate, Evaluated, InterpreterReply, Load, Loaded, Ready
 from tritonkata.boundary.process import WorkerProcess, start_untrusted
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.boundary.template import Template
 from tritonkata.engine.stock import INTERPRETER
 
@@ -38,8 +42,13 @@ class Sheet:
 
 
 @contextmanager
-def in_sandbox(source: str, bubblewrap: str, how: Literal["started", "forked"]) -> Iterator[Sheet]:
-    """A sheet in a worker that was started by itself, or forked as those of a class are."""
+def in_sandbox(source: str, how: Literal["started", "forked"]) -> Iterator[Sheet]:
+    """A sheet in a worker that was started by itself, or forked as those of a class are; skips where none can be."""
+    try:
+        bubblewrap = find_bubblewrap()
+        filter_program()
+    except (SandboxUnavailable, SeccompUnavailable) as error:
+        pytest.skip(str(error))
     with ExitStack() as ends:
         if how == "started":
             process = start_untrusted(INTERPRETER, bubblewrap=bubblewrap)

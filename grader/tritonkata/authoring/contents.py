@@ -19,7 +19,7 @@ from tritonkata.model.faults import Verdict
 
 MIN_HINTS = 3
 _TODO = re.compile(r"TODO \d+")
-_ANSWER_ASSERTIONS = frozenset({"assert_answer", "assert_function"})
+_ANSWER_ASSERTIONS = frozenset({"assert_answer", "assert_calls", "assert_function"})
 
 
 def toml(kata: Kata) -> Iterator[str]:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from tritonkata.model.record import Record
 
 _MAX_SHEET_BYTES = 64 << 20
-_STARTS = {"jsonl": b'{"student":'}
-"""How an export begins whoever is in it. Others begin with a line of titles, or JUnit's with two tags."""
+_JSON_LINE = b'{"student":'
 
 
 @click.command(epilog="Example: kata export --out grades --format canvas --into gradebook.csv --to filled.csv")
@@ -143,9 +142,12 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
 
 
 def _start(form: str, content: bytes) -> bytes:
-    lines = content.splitlines(keepends=True)
-    xml = lines[0] + lines[1].split()[0] if form == "junit" else b""
-    return xml or (_STARTS.get(form) or lines[0] if lines else b"")
+    """How every export of this form begins, whoever is in it: mostly with a line of titles."""
+    if form == "jsonl":
+        return _JSON_LINE if content else b""
+    first, end, rest = content.partition(b"\n")
+    # The first line of JUnit's is that of any XML.
+    return first + end + rest.split(maxsplit=1)[0] if form == "junit" else first
 
 
 def _sheet(path: Path) -> str:

@@ -89,12 +89,11 @@ def refuse_targets(targets: Sequence[tuple[str, Path, bytes]]) -> None:
             raise Problem(f"{other} and {option} are both {shown(path)}; give each a file of its own")
         if not path.absolute().parent.is_dir():
             raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
-        refuse_kept(option, path)
+        refuse_foreign(option, path, start)
         try:
             (_try_beside if option == "--junit" else attempt)(path)
         except OSError as error:
             raise Problem(why(option, path, error)) from error
-        refuse_foreign(option, path, start)
 
 
 def refuse_kept(option: str, path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from tritonkata.hidden.asserts import CheckFailed
+from tritonkata.hidden.candidate import Candidate
 from tritonkata.hidden.comparing import breaks, is_rounded, kind, pair, same, shown
 from tritonkata.model.answers import OTHER_KIND, RAISES, ROUNDED, UNANSWERED, Answer, Outcome, Value
 from tritonkata.model.faults import Fault
@@ -80,6 +81,22 @@ def assert_function(
     call = f"{name}({', '.join(shown(value) for value in calls[at[0]])})"
     told = f"{call} is {wrong.got(mistake) or 'no value'}, it must be {wrong.wanted}"
     _fail(told, wrong.answer(name, mistake, call), wrong.fault)
+
+
+def assert_calls(
+    candidate: Candidate,
+    name: str,
+    calls: Sequence[tuple[Value, ...]],
+    right: Callable[..., Value],
+    **known: Callable[..., Value],
+) -> None:
+    """As `assert_function`, of the candidate's function, with the truth and the known slips given as functions.
+
+    Raises:
+        CheckFailed: with the first call that is wrong.
+    """
+    slips = {slip: attempted(function, calls) for slip, function in known.items()}
+    assert_function(name, calls, candidate.values(name, calls), [right(*call) for call in calls], known=slips)
 
 
 def attempted(function: Callable[..., Value], calls: Sequence[tuple[Value, ...]]) -> list[Value]:

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from tritonkata.hidden.answers import assert_answer, assert_function, attempted
+from tritonkata.hidden.answers import assert_answer, assert_calls
 
 INF, NEG_INF = math.inf, -math.inf
 ROW_OF_TIES = (1.0, 3.0, 2.0, 3.0, 5.0)
@@ -17,12 +17,6 @@ ROW_OF_TIES = (1.0, 3.0, 2.0, 3.0, 5.0)
 
 def question(number, name, title):
     return pytest.mark.check(name, title=f"TODO {number}: {title}", points=1)
-
-
-def assert_calls(candidate, name, calls, right, **known):
-    """A function of the worksheet against the truth and its slips, all given as functions."""
-    slips = {slip: attempted(function, calls) for slip, function in known.items()}
-    assert_function(name, calls, candidate.values(name, calls), [right(*call) for call in calls], known=slips)
 
 
 def updated(m, s, x, scale=1.0, reference=None):

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from tritonkata.hidden.answers import assert_answer, assert_function, attempted
+from tritonkata.hidden.answers import assert_answer, assert_calls, assert_function
 
 NEG_INF = -math.inf
 KIB, GIB = 1 << 10, 1 << 30
@@ -21,12 +21,6 @@ def question(number, name, title):
 
 def assert_constant(candidate, name, right, **known):
     assert_answer(name, candidate.value(name), right, known=known)
-
-
-def assert_calls(candidate, name, calls, right, **known):
-    """A function of the worksheet against the truth and its slips, all given as functions."""
-    slips = {slip: attempted(function, calls) for slip, function in known.items()}
-    assert_function(name, calls, candidate.values(name, calls), [right(*call) for call in calls], known=slips)
 
 
 def scaled(values, factor):
