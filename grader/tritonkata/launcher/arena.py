@@ -9,20 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tritonkata.launcher import driver
+from tritonkata.launcher import driver, looking
 
 ALIGNMENT = 4096
 """Bytes. No less than any alignment that Triton asks of scratch memory or of a descriptor."""
 
 GUARD_BYTES = 1 << 20
 """At least this much before, between and after buffers: a row of 131,072 columns, rounded up, ends inside."""
-
-CHUNK_BYTES = 32 << 20
 
 _OVERWRITTEN = 0xA5
 """What is left of a submission's memory for the next: neither zeros nor a NaN."""
@@ -144,39 +138,10 @@ def guard_hits(arena: Arena, byte: int) -> list[tuple[str, int]]:
     """The first changed byte of each guard zone that no longer holds the poison, by nearest buffer."""
     hits = []
     for start, stop in guards(arena.layout):
-        position = _first_changed(arena, start, stop, byte)
-        if position is not None and arena.layout.slots:
-            hits.append(nearest(arena.layout, position))
+        offset = looking.first_other(arena.base + start, stop - start, byte)
+        if offset is not None and arena.layout.slots:
+            hits.append(nearest(arena.layout, start + offset))
     return hits
-
-
-def chunks(nbytes: int) -> Iterator[tuple[int, int]]:
-    """Pieces of `nbytes`, as (offset, length), none longer than `CHUNK_BYTES`."""
-    for offset in range(0, nbytes, CHUNK_BYTES):
-        yield offset, min(CHUNK_BYTES, nbytes - offset)
-
-
-def read(address: int, nbytes: int) -> NDArray[np.uint8]:
-    """Bytes of device memory, on the host."""
-    data: NDArray[np.uint8] = np.empty(nbytes, np.uint8)
-    driver.download(data, address)
-    return data
-
-
-def same_bytes(address: int, expected: NDArray[Any]) -> bool:
-    """Whether device memory still holds these bytes, compared a chunk at a time."""
-    return all(
-        np.array_equal(read(address + offset, length), expected[offset : offset + length])
-        for offset, length in chunks(expected.nbytes)
-    )
-
-
-def _first_changed(arena: Arena, start: int, stop: int, byte: int) -> int | None:
-    for offset, length in chunks(stop - start):
-        changed = read(arena.base + start + offset, length) != byte
-        if changed.any():
-            return start + offset + int(changed.argmax())
-    return None
 
 
 def _align(position: int) -> int:

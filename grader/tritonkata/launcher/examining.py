@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tritonkata.boundary.messages import Examined
-from tritonkata.launcher import arena, copying, driver, faults
+from tritonkata.launcher import arena, copying, driver, faults, looking
 
 ROUNDS = 7
 COPIED_BYTES = 128 << 20
@@ -57,4 +57,4 @@ def _copied(source: int, target: int, nbytes: int) -> tuple[float, bool]:
             times.append(driver.milliseconds_between(start, stop) / 1e3)
     for event in (start, stop):
         driver.destroy_event(event)
-    return statistics.median(times), arena.same_bytes(target, data)
+    return statistics.median(times), looking.same_bytes(target, data)

@@ -27,11 +27,11 @@ def fill(arena: Arena, step: Fill) -> None:
     if not spec.is_contiguous:
         storage, elements = _download(arena, step.view)
         elements[...] = bits
-        driver.upload(_address(arena, step.view), storage)
+        driver.upload(address_of(arena, step.view), storage)
     elif spec.itemsize <= 4:
-        driver.fill(_address(arena, step.view), bits, spec.itemsize, spec.elements)
+        driver.fill(address_of(arena, step.view), bits, spec.itemsize, spec.elements)
     else:
-        driver.upload(_address(arena, step.view), np.full(spec.elements, bits, np.uint64))
+        driver.upload(address_of(arena, step.view), np.full(spec.elements, bits, np.uint64))
 
 
 def copy(arena: Arena, step: Copy) -> None:
@@ -42,7 +42,7 @@ def copy(arena: Arena, step: Copy) -> None:
     apart = step.source.buffer != step.target.buffer
     if apart and source.is_contiguous and target.is_contiguous:
         nbytes = target.elements * target.itemsize
-        driver.copy(_address(arena, step.target), _address(arena, step.source), nbytes)
+        driver.copy(address_of(arena, step.target), address_of(arena, step.source), nbytes)
     elif apart and _has_rows(source) and _has_rows(target):
         _copy_rows(arena, step)
     else:
@@ -55,6 +55,11 @@ def download_view(arena: Arena, view: View) -> NDArray[np.uint8]:
     return storage.view(np.uint8)
 
 
+def address_of(arena: Arena, view: View) -> int:
+    """Device address of the view's first element."""
+    return arena.address(view.buffer, view.spec.offset * view.spec.itemsize)
+
+
 def elements_of(storage: NDArray[Any], spec: TensorSpec) -> NDArray[Any]:
     """The elements of a view as unsigned words, from bytes that start at its first element."""
     words = storage.view(_WORD[spec.itemsize])
@@ -64,12 +69,8 @@ def elements_of(storage: NDArray[Any], spec: TensorSpec) -> NDArray[Any]:
 def _download(arena: Arena, view: View) -> tuple[NDArray[Any], NDArray[Any]]:
     spec = view.spec
     storage: NDArray[Any] = np.empty(max(spec.span - spec.offset, 0), _WORD[spec.itemsize])
-    driver.download(storage, _address(arena, view))
+    driver.download(storage, address_of(arena, view))
     return storage, elements_of(storage, spec)
-
-
-def _address(arena: Arena, view: View) -> int:
-    return arena.address(view.buffer, view.spec.offset * view.spec.itemsize)
 
 
 def _has_rows(spec: TensorSpec) -> bool:
@@ -83,9 +84,9 @@ def _copy_rows(arena: Arena, step: Copy) -> None:
     source, target = step.source.spec, step.target.spec
     rows, columns = target.shape
     driver.copy_rows(
-        _address(arena, step.target),
+        address_of(arena, step.target),
         target.strides[0] * target.itemsize,
-        _address(arena, step.source),
+        address_of(arena, step.source),
         source.strides[0] * source.itemsize,
         columns * target.itemsize,
         rows,
@@ -96,4 +97,4 @@ def _copy_through_host(arena: Arena, step: Copy) -> None:
     _, values = _download(arena, step.source)
     storage, elements = _download(arena, step.target)
     elements[...] = values
-    driver.upload(_address(arena, step.target), storage)
+    driver.upload(address_of(arena, step.target), storage)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tritonkata.boundary.validate import scratch_bytes
 from tritonkata.launcher import arena as arenas
-from tritonkata.launcher import driver, faults, hostops, kernels
+from tritonkata.launcher import driver, faults, hostops, kernels, looking
 from tritonkata.launcher.arena import Arena, Layout
 from tritonkata.launcher.kernels import LoadedKernel, ScratchSlots
 from tritonkata.model.plan import Choice, Copy, Fill, Launch, LaunchPlan, Step
@@ -100,7 +100,7 @@ def inputs_changed(session: Session) -> tuple[str, ...]:
     return tuple(
         session.plan.buffers[slot].name
         for slot, (argument, blob) in enumerate(zip(session.arguments, session.blobs, strict=True))
-        if not all(arenas.same_bytes(address, part) for address, part in _parts(session.arena, slot, argument, blob))
+        if not all(looking.same_bytes(address, part) for address, part in _parts(session.arena, slot, argument, blob))
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tritonkata.boundary.messages import Time, Timed
 from tritonkata.launcher import arena as arenas
-from tritonkata.launcher import compare, driver, faults, hostops, timing, tuning
+from tritonkata.launcher import compare, driver, faults, hostops, looking, timing, tuning
 from tritonkata.launcher.copying import VECTOR_BYTES, OwnKernels
 from tritonkata.launcher.replay import described
 from tritonkata.launcher.session import Session, inputs_changed, opened, refresh, run, start, with_arguments
@@ -141,6 +141,9 @@ def _put_back(kernels: OwnKernels, case: _Case) -> None:
 
 def _look_on_host(case: _Case) -> None:
     """Compare the outputs in memory with the first ones of the case, which were sent; keep them if they differ."""
+    addresses = [hostops.address_of(case.session.arena, view) for view in case.session.plan.outputs]
+    if all(looking.same_bytes(address, first) for address, first in zip(addresses, case.outputs, strict=True)):
+        return
     outputs = _download(case.session)
     if any(_differs(case.session, index, outputs[index], first) for index, first in enumerate(case.outputs)):
         case.differing = outputs
@@ -160,7 +163,7 @@ def _same_on_device(bench: timing.Bench, case: _Case) -> bool:
         # Buffers begin on a page and guard zones follow, so whole vectors stay inside the arena.
         nbytes = -(-place.nbytes // VECTOR_BYTES) * VECTOR_BYTES
         bench.kernels.compare(bench.sink, arena.base + place.offset, case.after + place.offset, nbytes)
-    return not arenas.read(bench.sink, 4).any()
+    return looking.same_bytes(bench.sink, np.zeros(4, np.uint8))
 
 
 def _download(session: Session) -> Storages:
