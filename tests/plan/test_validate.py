@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from elf import cubin_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,12 +36,10 @@ def dense(rows: int, columns: int, dtype: Any = "float32") -> TensorSpec:
     return TensorSpec(dtype, (rows, columns), (columns, 1), 0, rows * columns)
 
 
-def cubin(name: str) -> bytes:
-    return b"\x7fELF\x02\x01\x01" + bytes(11) + (190).to_bytes(2, "little") + bytes(44) + name.encode() + b"\0"
-
-
 INPUT = dense(8, 16)
-KERNEL = Kernel("softmax", cubin("softmax"), 4, shared_bytes=1024, global_scratch_bytes=128, global_scratch_align=128)
+KERNEL = Kernel(
+    "softmax", cubin_of("softmax"), 4, shared_bytes=1024, global_scratch_bytes=128, global_scratch_align=128
+)
 LAUNCH = Launch(0, (8, 1, 1), (Pointer(0, 0), Pointer(1, 0), Scalar("i32", 16), Scalar("fp32", 0.5)))
 FILL = Fill(View(1, INPUT), 0.0)
 COPY = Copy(View(0, INPUT), View(1, INPUT))
@@ -93,10 +92,10 @@ BROKEN = {
     "more than the card": (replace(PLAN, buffers=(Buffer(512), Buffer(1 << 38))), "buffers take"),
     "empty cubin": (kernel(cubin=b""), "ELF"),
     "text for a cubin": (kernel(cubin=b"softmax" * 40), "ELF"),
-    "an ELF for a processor": (kernel(cubin=cubin("softmax").replace(b"\xbe", b"\x3e")), "CUDA device"),
+    "an ELF for a processor": (kernel(cubin=cubin_of("softmax", header={"machine": 62})), "CUDA device"),
     "another kernel's cubin": (kernel(name="other"), "other"),
     "no name": (kernel(name=""), "name"),
-    "a name with a newline": (kernel(name="a\nb", cubin=cubin("a\nb")), "name"),
+    "a name with a newline": (kernel(name="a\nb", cubin=cubin_of("a\nb")), "name"),
     "too many warps": (kernel(num_warps=64), "threads"),
     "too much shared memory": (kernel(shared_bytes=232449), "shared"),
     "odd alignment": (kernel(global_scratch_align=3), "power of two"),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tritonkata.boundary.cubin import NotACubin, check_cubin
 from tritonkata.boundary.messages import DeviceFigures
 from tritonkata.model.plan import (
     Buffer,
@@ -36,9 +37,6 @@ MAX_GRID = ((1 << 31) - 1, 65535, 65535)
 MAX_OUTPUT_BYTES = 6 << 30
 """All outputs of one replay together: they cross a pipe in one frame."""
 
-_ELF_MAGIC = b"\x7fELF\x02\x01"  # 64-bit, little-endian
-_EM_CUDA = (190).to_bytes(2, "little")
-_ELF_HEADER_BYTES = 64
 _CLUSTER_CAPABILITY = (9, 0)
 
 _INTEGER_RANGE: dict[str, tuple[int, int]] = {
@@ -128,7 +126,10 @@ def _check_kernel(index: int, kernel: Kernel, device: DeviceFigures) -> None:
     where = f"kernel {index}"
     name = kernel.name
     _require(bool(name) and name.isascii() and name.isprintable() and " " not in name, f"{where}: unprintable name")
-    _check_cubin(where, kernel)
+    try:
+        check_cubin(kernel.cubin, name)
+    except NotACubin as error:
+        raise InvalidPlan(f"{where}: {error}") from error
     threads = kernel.num_warps * device.warp_size
     _require(threads <= MAX_THREADS, f"{where}: {threads} threads, at most {MAX_THREADS}")
     limit = device.max_shared_bytes
@@ -137,13 +138,6 @@ def _check_kernel(index: int, kernel: Kernel, device: DeviceFigures) -> None:
     _require(clusters, f"{where}: this device has no thread block clusters")
     for align in (kernel.global_scratch_align, kernel.profile_scratch_align):
         _require(align & (align - 1) == 0, f"{where}: scratch alignment {align} is no power of two")
-
-
-def _check_cubin(where: str, kernel: Kernel) -> None:
-    cubin = kernel.cubin
-    _require(len(cubin) >= _ELF_HEADER_BYTES and cubin.startswith(_ELF_MAGIC), f"{where}: not an ELF file")
-    _require(cubin[18:20] == _EM_CUDA, f"{where}: an ELF file, but not for a CUDA device")
-    _require(kernel.name.encode() in cubin, f"{where}: the cubin holds no {kernel.name}")
 
 
 def _steps(plan: LaunchPlan) -> Iterator[tuple[str, Step]]:
