@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from clusters import class_of, scheduler, wait_for, worker
+from clusters import class_of, scheduler, sorted_wrong, wait_for, worker
 
 from tritonkata.bulk.cluster import grade_on_cluster
 from tritonkata.bulk.one import digest_of
@@ -58,8 +58,9 @@ def graded(kata: Kata, folder: Path, outcomes_in: Any) -> dict[str, Report]:
 
 
 def assert_graded_on_a_gpu(kata: Kata, reports: dict[str, Report]) -> None:
-    wrong = len(list((kata.folder / "wrong").glob("*/*.py")))
-    expected = ["pass", "fail", *["fail"] * wrong]
+    # The compiler merges the two loads of one that reads everything twice, so the hardware counts one.
+    wrong = ["pass" if path.parent.name == "extra_pass" else "fail" for path in sorted_wrong(kata)]
+    expected = ["pass", "fail", *wrong]
     assert sorted(reports) == sorted(f"student{n}" for n in range(COUNT))
     for number in range(COUNT):
         report = reports[f"student{number}"]

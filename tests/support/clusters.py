@@ -78,8 +78,13 @@ def wait_for(condition: object, folder: Path) -> None:
 
 
 def class_of(kata: Kata, count: int) -> list[Submitted]:
-    files = [kata.solution, kata.skeleton, *sorted((kata.folder / "wrong").glob("*/*.py"))]
+    files = [kata.solution, kata.skeleton, *sorted_wrong(kata)]
     return [
         Submitted((Student(f"student{number}"),), f"{number}.py", files[number % len(files)].read_bytes())
         for number in range(count)
     ]
+
+
+def sorted_wrong(kata: Kata) -> list[Path]:
+    """The kata's wrong examples, in the order in which a class repeats them."""
+    return sorted((kata.folder / "wrong").glob("*/*.py"))
