@@ -64,7 +64,7 @@ def test_patience_ends_and_the_failure_is_told_from_a_broken_profiler(monkeypatc
 
 
 def test_a_start_that_is_refused_again_and_again_is_a_broken_profiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "PUZZLED_SECONDS", 0.01)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.01)
     installed(monkeypatch, failures=10**9, code=UNKNOWN)
     profiler = RangeProfiler(1, 0)
     with pytest.raises(CuptiError) as caught:

@@ -43,7 +43,7 @@ class CuptiError(Exception):
         self.may_pass = not self.is_broken or (
             code == _UNKNOWN and call == structs.function_name("RangeProfiler_Start")
         )
-        """Whether to try again. An H200 refused a start so, once, as twelve graders of hostile kernels took turns."""
+        """Whether to try again. An H200 refused starts so, for seconds, as twelve graders or more took turns."""
 
 
 def _advice(code: int) -> str | None:

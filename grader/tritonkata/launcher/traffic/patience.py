@@ -12,8 +12,6 @@ from tritonkata.launcher.traffic.cupti import CuptiError
 Result = TypeVar("Result")
 
 PATIENCE_SECONDS = 15.0
-PUZZLED_SECONDS = 3.0
-"""So long where nothing says that another process is the reason."""
 IMPATIENT_SECONDS = 60.0
 """After waiting in vain, for so long everything is tried once and not waited for: somebody keeps the counters."""
 
@@ -27,7 +25,8 @@ class Patience:
     def until_free(self, action: Callable[[], Result]) -> Result:
         """Do something with the counters, again and again while another process has them.
 
-        Each process holds them for a fraction of a second.
+        Each process holds them for a fraction of a second. A start that is refused without a reason may be so for
+        longer than 3 seconds, in several processes at once.
 
         Raises:
             CuptiError: they did not come free, or something else went wrong.
@@ -40,7 +39,7 @@ class Patience:
             except CuptiError as error:
                 if not error.may_pass:
                     raise
-                if time.monotonic() >= began + (min(patience, PUZZLED_SECONDS) if error.is_broken else patience):
+                if time.monotonic() >= began + patience:
                     self._impatient_until = time.monotonic() + IMPATIENT_SECONDS
                     raise
             time.sleep(random.uniform(0.02, 0.2))
