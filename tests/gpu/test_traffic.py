@@ -264,13 +264,16 @@ import sys
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic.cupti import RangeProfiler
 from tritonkata.launcher.traffic.metrics import NEEDED
+from tritonkata.launcher.traffic.patience import Patience
 
 def work(_):
     print("held", flush=True)
     sys.stdin.read()
 
 driver.open_device(0)
-RangeProfiler(driver.current_context(), 0).count(list(NEEDED), work, 1)
+# A launcher that is just being set up has the counters for a moment.
+profiler = Patience().until_free(lambda: RangeProfiler(driver.current_context(), 0))
+Patience().until_free(lambda: profiler.count(list(NEEDED), work, 1))
 """
 
 
