@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from tritonkata.boundary.channel import Channel
-from tritonkata.boundary.messages import Count, Counted, DeviceFigures, LauncherReady, LauncherRequest
+from tritonkata.boundary.messages import Count, Counted, DeviceFigures, Failed, LauncherReady, LauncherRequest
 from tritonkata.engine.hosting import Turn
 from tritonkata.engine.launching import Launcher
 from tritonkata.model.course import Limits
+from tritonkata.model.faults import Fault
 from tritonkata.model.observation import Traffic
 from tritonkata.model.plan import Buffer, LaunchPlan
 
@@ -29,9 +30,9 @@ def counted(source: Any, *, ends: bool) -> Counted:
 
 
 class Host:
-    """Launchers that give these answers in turn; after one that ends, the grader must have replaced it."""
+    """Launchers that give these answers in turn, and are replaced by the grader after one that ends."""
 
-    def __init__(self, answers: Sequence[Counted]) -> None:
+    def __init__(self, answers: Sequence[Counted | Failed]) -> None:
         self.answers = list(answers)
         self.replaced = 0
 
@@ -43,6 +44,7 @@ class Host:
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
+        assert self.answers, "a launcher is asked that there is no answer of"
         (to_us, theirs), (to_them, ours) = os.pipe(), os.pipe()
         grader, launcher = Channel(to_us, ours), Channel(to_them, theirs)
 
@@ -68,6 +70,10 @@ class Host:
         pass
 
 
+FAULT = Failed(Fault("runtime_error", "kernel", "no memory"))
+NOTHING = Counted(None, reason="another profiler holds the counters", ends=True)
+
+
 @pytest.mark.parametrize(
     ("answers", "source", "replaced"),
     [
@@ -75,12 +81,23 @@ class Host:
         ([counted("ncu", ends=False)], "ncu", 0),
         ([counted("ncu", ends=True), counted("cupti", ends=False)], "cupti", 1),
         ([counted("ncu", ends=True), counted("ncu", ends=True)], "ncu", 2),
-        ([Counted(None, reason="no ncu", ends=True), counted("cupti", ends=False)], "cupti", 1),
+        ([NOTHING, counted("cupti", ends=False)], "cupti", 1),
+        ([counted("ncu", ends=True), NOTHING], "ncu", 2),
+        ([counted("ncu", ends=True), FAULT], "ncu", 1),
+        ([NOTHING, NOTHING], None, 2),
+        ([NOTHING, FAULT], None, 1),
     ],
 )
-def test_where_the_counters_broke_the_next_launcher_counts(answers: list[Counted], source: str, replaced: int) -> None:
+def test_where_the_counters_broke_the_next_launcher_counts(
+    answers: list[Counted | Failed], source: str | None, replaced: int
+) -> None:
+    """What it cannot tell takes nothing from what was counted already, and is no fault of the submission."""
     host = Host(answers)
     found = Launcher(Limits(), host).count(PLAN, (X,))
     assert isinstance(found, Counted)
-    assert found.traffic is not None
-    assert (found.traffic.source, host.replaced, host.answers) == (source, replaced, [])
+    assert (found.traffic and found.traffic.source, host.replaced, host.answers) == (source, replaced, [])
+
+
+def test_a_fault_while_counting_is_told_and_not_asked_about_again() -> None:
+    host = Host([FAULT])
+    assert Launcher(Limits(), host).count(PLAN, (X,)) == FAULT.fault

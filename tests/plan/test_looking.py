@@ -10,8 +10,9 @@ import pytest
 pytest.importorskip("cuda.bindings", reason="the launcher needs cuda-bindings")
 
 from host_device import HostDevice
+from numpy.typing import NDArray
 
-from tritonkata.boundary.messages import Replay, Time
+from tritonkata.boundary.messages import Replay, Time, Timed
 from tritonkata.launcher import arena as arenas
 from tritonkata.launcher import looking, session
 from tritonkata.launcher.replay import replay
@@ -71,11 +72,12 @@ def test_a_store_beside_a_buffer_shows_in_its_guard_zone(device: HostDevice, bes
     assert device.taken == {}
 
 
-def copying_plan(elements: int) -> LaunchPlan:
-    """The first buffer, which is the argument, copied into the second."""
+def copying_plan(elements: int, outputs: int = 1) -> LaunchPlan:
+    """The first buffer, which is the argument, copied into each of the others."""
     spec = TensorSpec("float32", (elements,), (1,), 0, elements)
-    buffers = (Buffer(4 * elements, "x"), Buffer(4 * elements, "out"))
-    return LaunchPlan("sm_90", 1, buffers, (), (Copy(View(0, spec), View(1, spec)),), (View(1, spec),))
+    buffers = (Buffer(4 * elements, "x"), *(Buffer(4 * elements, f"out{number}") for number in range(outputs)))
+    views = tuple(View(1 + number, spec) for number in range(outputs))
+    return LaunchPlan("sm_90", 1, buffers, (), tuple(Copy(View(0, spec), view) for view in views), views)
 
 
 @pytest.mark.parametrize("changed", [None, 0, PIECE, -1])
@@ -96,39 +98,46 @@ def test_an_argument_that_is_no_longer_what_was_sent_is_named(device: HostDevice
 
 
 class Forgetful(HostDevice):
-    """A device that changes what it copies, from some copy of the plan on, in one byte of the output."""
+    """A device that changes one byte of one of two outputs, in every run of `timed_plan` but the first three."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, plan: LaunchPlan, wrong_from: int, place: int) -> None:
-        self._nbytes, self._left, self._place = plan.buffers[0].nbytes, wrong_from, place
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, output: int, place: int) -> None:
+        self._output, self._place, self._copies = output, place, 0
         super().__init__(monkeypatch)
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         super().copy(target, source, nbytes)
-        if nbytes == self._nbytes:  # and not of the whole arena
-            self._left -= 1
-            if self._left < 0:
+        if nbytes == 2 * PIECE:  # and not of the whole arena
+            run, output = divmod(self._copies, 2)
+            self._copies += 1
+            if run >= 3 and output == self._output:
                 (ctypes.c_uint8).from_address(target + self._place).value ^= 1
 
 
+def timed_plan(values: NDArray[np.float32]) -> tuple[Timed, list[NDArray[np.uint8]]]:
+    """Both outputs are copies of the values, which take two pieces."""
+    plan = copying_plan(values.size, outputs=2)
+    arguments = (TensorData(plan.outputs[0].spec, (Run(0, values.size),)),)
+    return time_plan(Time(plan, (arguments,), rounds=3, copy_bytes=1 << 20), [values], None)
+
+
+@pytest.mark.parametrize("output", [0, 1])
 @pytest.mark.parametrize("place", [0, PIECE - 1, PIECE, 2 * PIECE - 1])
 @pytest.mark.parametrize("hides", [False, True])
-def test_a_timed_run_with_another_result_is_told(monkeypatch: pytest.MonkeyPatch, place: int, hides: bool) -> None:
+def test_a_timed_run_with_another_result_is_told(
+    monkeypatch: pytest.MonkeyPatch, output: int, place: int, hides: bool
+) -> None:
     """Also where the comparison on the device says that all is well: the last run is always looked at on the host."""
-    plan = copying_plan(PIECE // 2)
-    device = Forgetful(monkeypatch, plan, 3, place)
+    device = Forgetful(monkeypatch, output, place)
     device.hides_differences = hides
     values = np.arange(PIECE // 2, dtype=np.float32)
-    request = Time(plan, ((TensorData(plan.outputs[0].spec, (Run(0, values.size),)),),), rounds=3, copy_bytes=1 << 20)
-    reply, outputs = time_plan(request, [values], None)
+    reply, outputs = timed_plan(values)
     assert reply.differing == (0,)
-    assert outputs[0].tobytes() == values.tobytes() != outputs[1].tobytes()
+    same = [part.tobytes() == values.tobytes() for part in outputs]
+    assert same == [True, True, output != 0, output != 1]
     assert device.taken == {}
 
 
 def test_a_timed_run_whose_nan_has_other_bits_is_no_other_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = copying_plan(PIECE // 2)
-    Forgetful(monkeypatch, plan, 3, PIECE)
-    values = np.full(PIECE // 2, np.nan, np.float32)
-    request = Time(plan, ((TensorData(plan.outputs[0].spec, (Run(0, values.size),)),),), rounds=3, copy_bytes=1 << 20)
-    reply, outputs = time_plan(request, [values], None)
-    assert (reply.differing, len(outputs)) == ((), 1)
+    Forgetful(monkeypatch, 1, PIECE)
+    reply, outputs = timed_plan(np.full(PIECE // 2, np.nan, np.float32))
+    assert (reply.differing, len(outputs)) == ((), 2)

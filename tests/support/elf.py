@@ -44,11 +44,12 @@ def cubin_of(kernel: str, **changes: Mapping[str, Any]) -> bytes:
             "link": (0, 0, 1, 2, 0, 0)[index],
         }
         plain |= {"info": 4} if index == 3 else {"size": 1 << 40} if index == 5 else {}
+        plain |= {"entsize": 24} if index in (2, 3) else {}
         change = changes.get(SECTIONS[index].replace(".", "_")) if index else changes.get("null")
         table += struct.pack("<IIQQQQIIQQ", *_fields(SECTION, plain, change))
         body += content
     segment = struct.pack(
-        "<IIQQQQQQ", *_fields(SEGMENT, {"type": 1, "offset": 64, "filesz": 64}, changes.get("segment"))
+        "<IIQQQQQQ", *_fields(SEGMENT, {"type": 1, "offset": 64, "filesz": 64, "memsz": 64}, changes.get("segment"))
     )
     header = _fields(
         HEADER,
@@ -67,6 +68,13 @@ def cubin_of(kernel: str, **changes: Mapping[str, Any]) -> bytes:
         changes.get("header"),
     )
     return struct.pack("<16sHHIQQQIHHHHHH", *header) + body + table + segment
+
+
+def places_of(cubin: bytes, section: str) -> tuple[int, int]:
+    """Where a section's bytes lie in what `cubin_of` made: the first, and how many."""
+    (table,) = struct.unpack_from("<Q", cubin, 40)
+    offset, size = struct.unpack_from("<QQ", cubin, table + 64 * SECTIONS.index(section) + 24)
+    return offset, size
 
 
 def _fields(names: tuple[str, ...], plain: dict[str, Any], changes: Mapping[str, Any] | None) -> list[Any]:

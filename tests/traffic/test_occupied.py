@@ -10,12 +10,13 @@ from fake_cupti import HARDWARE_BUSY, Library
 from tritonkata.launcher import driver
 from tritonkata.launcher.traffic import library, patience, source
 from tritonkata.launcher.traffic.cupti import CuptiError, RangeProfiler
+from tritonkata.launcher.traffic.hold import Hold
 from tritonkata.launcher.traffic.patience import Patience
 from tritonkata.launcher.traffic.source import Counters, Cupti
 
 INVALID_KIND = 21
 UNKNOWN = 999
-"""How a start was refused, once, among twelve graders whose launchers were killed by hostile kernels."""
+"""How starts were refused among many graders whose launchers were killed by hostile kernels."""
 START = "cuptiRangeProfilerStart"
 SET_UP = "cuptiProfilerGetCounterAvailability"
 """Both are refused while another process counts, as an H200 showed."""
@@ -118,7 +119,29 @@ def test_set_up_that_fails_for_another_reason_is_not_tried_again(
     assert counters.cupti is None
     assert fake.failures == 3
     assert f"({INVALID_KIND})" in counters.reason
-    assert counters.occupied == ""
+    assert not counters.occupied
+
+
+@pytest.mark.parametrize(("code", "occupied"), [(HARDWARE_BUSY, True), (UNKNOWN, False)])
+def test_a_first_count_that_is_refused_is_tried_again_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, counters: Counters, code: int, occupied: bool
+) -> None:
+    """Else a launcher that was started among many others would have no counters for the rest of a class."""
+
+    def calibrated(profiler: RangeProfiler, hold: Hold, left: Patience, _: int) -> Cupti:
+        left.until_free(lambda: profiler.count(["metric"], lambda _: None, 1))
+        return Cupti(profiler, (), {}, hold, left)
+
+    monkeypatch.setattr(source, "_calibrated", calibrated)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.01)
+    fake = installed(monkeypatch, failures=10**9, code=code)
+    assert counters.cupti is None
+    assert counters.occupied is occupied
+    assert f"({code})" in counters.reason
+    fake.failures = 0
+    assert counters.cupti is not None
+    assert counters.reason == ""
+    assert not counters.occupied
 
 
 def test_what_is_set_up_ahead_is_not_set_up_again(monkeypatch: pytest.MonkeyPatch, counters: Counters) -> None:

@@ -51,7 +51,7 @@ def count(request: Count, blobs: Sequence[Any], counters: Counters) -> Counted:
                     broken = True
             elif counters.occupied:
                 # Nsight Compute would wait for the same counters.
-                return Counted(None, reason=counters.occupied[:2000])
+                return Counted(None, reason=counters.reason[:2000])
     except arenas.OutOfDeviceMemory as error:
         raise faults.memory_fault(error, request.plan) from error
     except driver.CudaError as error:

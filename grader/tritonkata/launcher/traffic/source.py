@@ -59,16 +59,17 @@ class Cupti:
 class Counters:
     """The counters of the launcher's device, set up ahead of need and calibrated at the first count.
 
-    `seconds` is what both took. `occupied` says, after a failure, that somebody else has the counters; the
-    next count tries again.
+    `seconds` is what both took. After a failure that may pass, the next count tries again; `occupied` says that it was
+    for another process that has the counters.
     """
 
     device: Any
     device_index: int
     seconds: float = 0.0
-    occupied: str = ""
+    occupied: bool = False
     _cupti: Cupti | None = None
     _reason: str | None = None
+    _this_time: str = ""
     _hold: Hold = field(default_factory=Hold)
     _patience: Patience = field(default_factory=Patience)
 
@@ -122,7 +123,7 @@ class Counters:
     @property
     def reason(self) -> str:
         """Why there was no `cupti` when it was last asked for; empty if there was."""
-        return "" if self._cupti is not None else self._reason or self.occupied
+        return "" if self._cupti is not None else self._reason or self._this_time
 
     def _set_up(self) -> RangeProfiler:
         return RangeProfiler(driver.current_context(), self.device_index)
@@ -131,12 +132,12 @@ class Counters:
     def _timed(self) -> Iterator[None]:
         """Add up the time of a part, and keep the reason if it fails."""
         began = time.monotonic()
-        self.occupied = ""
+        self.occupied, self._this_time = False, ""
         try:
             yield
         except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
-            if isinstance(error, CuptiError) and not error.is_broken:
-                self.occupied = str(error)
+            if isinstance(error, CuptiError) and error.may_pass:
+                self.occupied, self._this_time = not error.is_broken, str(error)
             else:
                 self._reason = str(error)
         finally:
