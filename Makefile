@@ -57,7 +57,7 @@ verify: $(READY)
 	$(VENV)/bin/kata verify --jobs $(WORKERS) --mutants $(MUTANTS)
 
 test-gpu: $(READY)
-	@if nvidia-smi >/dev/null 2>&1; then $(VENV)/bin/python -m pytest -m gpu tests; \
+	@if nvidia-smi >/dev/null 2>&1; then PYTHON=$(VENV)/bin/python bash scripts/test_gpu.sh; \
 	else echo "no GPU answers here, so the tests on the GPU are left out"; fi
 
 lint: $(READY)
