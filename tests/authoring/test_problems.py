@@ -148,6 +148,17 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (write(f"{KATA}/feedback/trebled.md.j2", "# A\n\nNext: b\n"), "trebled.md.j2", ("is never shown", "rename")),
         (add(TEMPLATE, "{% if %}"), TEMPLATE, ("does not render", "line 7", "correct it")),
         (add(TEMPLATE, "{{ nothing }}"), TEMPLATE, ("does not render", "'nothing' is undefined")),
+        (
+            add(TEMPLATE, "{% if mismatch %}{{ mismatch.rows }}{% endif %}"),
+            TEMPLATE,
+            ("feedback/tripled.md.j2, line 7 does", "mismatch has no 'rows'; it has kind, wrong,"),
+        ),
+        (
+            add(TEMPLATE, "\n{% if fault and fault.access %}{{ fault.access.lines }}{% endif %}"),
+            TEMPLATE,
+            ("line 8", "fault.access has no 'lines'; it has operation,"),
+        ),
+        (add(TEMPLATE, "{{ case.shapes[0][5] }}"), TEMPLATE, ("line 7", "case is None here", "ask `{% if case %}`")),
         (add(TEMPLATE, "{{ mismatch.row + 1 }}"), TEMPLATE, ("does not render",)),
         (add(TEMPLATE, "{{ 'x'|pair_table }}"), TEMPLATE, ("does not render", "no attribute 'columns'")),
         (change(TEMPLATE, "# {{ known }}", ""), TEMPLATE, ("no headline",)),
