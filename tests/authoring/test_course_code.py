@@ -104,6 +104,24 @@ def test_every_command_names_the_oracle(run: Run, course_root: Path, kata_of: Ka
     assert ORACLE in graded.stdout
 
 
+def test_every_command_tells_a_misspelt_fixture_as_the_courses_before_it_grades(
+    run: Run, course_root: Path, kata_of: KataOf
+) -> None:
+    kata = kata_of()
+    path = kata.hidden / "test_doubled.py"
+    path.write_text(path.read_text().replace("test_strided(candidate, oracle", "test_strided(candidate, orcale"))
+    words = f"{path}::test_strided: there is no fixture 'orcale'; it may take candidate, oracle, rng".replace(" ", "")
+    course = ("--course", str(course_root))
+    checked = run(*course, "check", str(kata.solution), "--kata", "doubled", "--engine", "interpreter")
+    assert checked.returncode == 3
+    assert "A file of the course is at fault" in checked.stdout
+    assert words in "".join(checked.stdout.split())
+    verified = run(*course, "verify", "doubled")
+    assert verified.returncode == 2
+    assert verified.stdout.count("orcale") == 1
+    assert words in "".join(verified.stdout.split())
+
+
 @pytest.mark.parametrize("how", WRITES)
 def test_a_model_that_writes_into_its_input_is_told_to_the_author_and_spoils_nothing(
     kata_of: KataOf, station: Station, how: str

@@ -69,6 +69,14 @@ def test_a_wrong_example_that_passes_or_gets_another_diagnosis_is_told(course_ro
     assert graded(kata_of(), "wrong", path).problem == "passes, and must fail"
 
 
+def test_a_wrong_example_without_a_diagnosis_says_what_failed(kata_of: KataOf) -> None:
+    path = kata_of().folder / "wrong" / "tripled" / "times_three.py"
+    replace(path, "3 * x", "x + NOTHING")
+    problem = graded(kata_of(), "wrong", path).problem
+    assert problem.startswith("must get the diagnosis tripled, and got none: compiles (compile_error: ")
+    assert "NOTHING" in problem
+
+
 def test_a_skeleton_must_run_as_it_is(kata_of: KataOf) -> None:
     replace(kata_of().skeleton, "tl.arange(0, BLOCK)", "tl.arange(0, NOTHING)")
     assert graded(kata_of(), "skeleton", kata_of().skeleton).problem.startswith(

@@ -21,6 +21,8 @@ TEMPLATE = f"{KATA}/feedback/tripled.md.j2"
 ORACLE = "reference/doubled/oracle.py"
 SKELETON = "skeletons/doubled.py"
 
+NO_FIXTURE = ("there is no fixture 'orcale'", "it may take candidate, oracle, rng")
+
 Damage = Callable[[Path], None]
 KataOf = Callable[[], Kata]
 
@@ -120,11 +122,23 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
                 ("pytest.importorskip('no_such_module')", ("no_such_module", "take it out")),
             )
         ),
-        (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("@pytest.mark.check", "points", "float")),
-        (change(HIDDEN, '("values",)', '"values"'), "::test_strided", ("@pytest.mark.check", "depends", "array")),
-        (change(HIDDEN, '"gpu"', '"tpu"'), "::test_many_rows", ("@pytest.mark.check", "engines", "tpu")),
+        (change(HIDDEN, "oracle, rng, dtype)", "orcale, rng, dtype)"), "::test_values[float32]", NO_FIXTURE),
+        (change(HIDDEN, "test_traffic(candidate, rng)", "test_traffic(candidate, rgn)"), "::test_traffic", ("'rgn'",)),
+        (
+            add(HIDDEN, '\n\n@pytest.mark.usefixtures("orcale")\n@pytest.mark.check("x")\ndef test_x():\n    pass\n'),
+            "::test_x",
+            NO_FIXTURE,
+        ),
+        (
+            add(HIDDEN, "\n\n@pytest.fixture(autouse=True)\ndef always(orcale):\n    pass\n"),
+            "::test_compiles",
+            (*NO_FIXTURE, "the fixture 'always' takes"),
+        ),
+        (change(HIDDEN, "points=2", 'points="2"'), "::test_values", ("check: points: is '2'; write a number",)),
+        (change(HIDDEN, '("values",)', '"values"'), "::test_strided", ('text; write a tuple, depends=("values",)',)),
+        (change(HIDDEN, '"gpu"', '"tpu"'), "::test_many_rows", ("check: engines: has 'tpu'; it takes",)),
         (change(HIDDEN, 'title="It', 'titel="It'), "::test_compiles", ("@pytest.mark.check", "titel", "no argument")),
-        (change(HIDDEN, '"strided"', "3"), "::test_strided", ("@pytest.mark.check", "name", "str")),
+        (change(HIDDEN, '"strided"', "3"), "::test_strided", ("@pytest.mark.check", "name: is 3; write a text")),
         (change(HIDDEN, '"strided"', '"values"'), "::test_strided", ("'values'", "another title", "once")),
         (change(HIDDEN, '("compiles",)', '("compile",)'), f"{KATA}/hidden", ("'values'", "depends on 'compile'")),
         (change(HIDDEN, 'points=1)', 'points=1, depends=("values",))'), "hidden", ("'compiles'", "runs later", "move")),
@@ -134,6 +148,17 @@ def test_caches_and_hidden_files_are_no_strays(course_root: Path, kata_of: KataO
         (write(f"{KATA}/feedback/trebled.md.j2", "# A\n\nNext: b\n"), "trebled.md.j2", ("is never shown", "rename")),
         (add(TEMPLATE, "{% if %}"), TEMPLATE, ("does not render", "line 7", "correct it")),
         (add(TEMPLATE, "{{ nothing }}"), TEMPLATE, ("does not render", "'nothing' is undefined")),
+        (
+            add(TEMPLATE, "{% if mismatch %}{{ mismatch.rows }}{% endif %}"),
+            TEMPLATE,
+            ("feedback/tripled.md.j2, line 7 does", "mismatch has no 'rows'; it has kind, wrong,"),
+        ),
+        (
+            add(TEMPLATE, "\n{% if fault and fault.access %}{{ fault.access.lines }}{% endif %}"),
+            TEMPLATE,
+            ("line 8", "fault.access has no 'lines'; it has operation,"),
+        ),
+        (add(TEMPLATE, "{{ case.shapes[0][5] }}"), TEMPLATE, ("line 7", "case is None here", "ask `{% if case %}`")),
         (add(TEMPLATE, "{{ mismatch.row + 1 }}"), TEMPLATE, ("does not render",)),
         (add(TEMPLATE, "{{ 'x'|pair_table }}"), TEMPLATE, ("does not render", "no attribute 'columns'")),
         (change(TEMPLATE, "# {{ known }}", ""), TEMPLATE, ("no headline",)),
@@ -151,6 +176,26 @@ def test_each_problem_is_one_line_that_names_the_file(
     assert found[0].startswith(str(course_root))
     for word in (place, *words):
         assert word in found[0]
+
+
+def test_a_test_may_take_its_parameters_and_fixtures_of_its_file_and_of_pytest(
+    course_root: Path, kata_of: KataOf
+) -> None:
+    taken = "candidate, oracle, rng, request, tmp_path, mine, n"
+    more = f"""
+
+@pytest.fixture
+def mine(rng, request):
+    return rng
+
+
+@pytest.mark.check("more")
+@pytest.mark.parametrize("n", [1, 2])
+def test_more({taken}):
+    pass
+"""
+    add(HIDDEN, more)(course_root)
+    assert problems_of(kata_of()) == ()
 
 
 def test_a_kata_without_wrong_models_says_so_and_whose_examples_lack_one(course_root: Path, kata_of: KataOf) -> None:

@@ -95,10 +95,14 @@ def test_a_reader_that_goes_away_changes_no_verdict(folder: Path, options: tuple
     assert (folder / "out.json").exists()
 
 
-@pytest.mark.parametrize("arguments", [("list",), ("--help",), ("completion", "bash")])
-def test_a_reader_that_goes_away_is_no_error(folder: Path, arguments: tuple[str, ...]) -> None:
-    done = without_reader(folder, *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
+UNREAD = ["list", "--help", "verify --help", "completion bash", "report --help", "list --json"]
+
+
+@pytest.mark.parametrize("arguments", UNREAD)
+def test_a_reader_that_goes_away_is_no_success_and_no_traceback(folder: Path, arguments: str) -> None:
+    """A script that pipes `kata verify` into `head` must not take it for a kept promise."""
+    done = without_reader(folder, *arguments.split())
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
 def test_a_folder_that_was_removed_is_one_line(folder: Path) -> None:

@@ -65,6 +65,27 @@ def test_each_rule(check: CheckResult, diagnosis: str | None) -> None:
     assert from_evidence(check, "") == diagnosis
 
 
+WORK = (
+    "torch.softmax Tensor.sum Tensor.mean torch.var torch.std Tensor.prod torch.cumsum Tensor.norm torch.linalg.norm "
+    "torch.linalg.vector_norm torch.nn.functional.normalize torch.nn.functional.layer_norm torch.special.logsumexp "
+    "Tensor.neg Tensor.pow torch.sqrt torch.rsqrt Tensor.clamp torch.matmul torch.log2 torch.tanh Tensor.exp_ "
+    "Tensor.__rsub__ Tensor.__rdiv__ Tensor.masked_fill_"
+)
+NO_WORK = "Tensor.to Tensor.item torch.arange torch.cat Tensor.cuda Tensor.__getitem__ Tensor.__bool__"
+
+
+@pytest.mark.parametrize("operation", WORK.split())
+def test_torch_does_the_work_whichever_operator_does_mathematics(operation: str) -> None:
+    check = failed("forbidden_host_op", fault=fault("forbidden_host_op", operation=operation))
+    assert from_evidence(check, "") == "torch_does_the_work"
+
+
+@pytest.mark.parametrize("operation", NO_WORK.split())
+def test_what_only_moves_or_asks_is_no_work(operation: str) -> None:
+    check = failed("forbidden_host_op", fault=fault("forbidden_host_op", operation=operation))
+    assert from_evidence(check, "") is None
+
+
 def test_loads_without_other_are_found_by_line() -> None:
     source = (
         "import triton.language as tl\n"

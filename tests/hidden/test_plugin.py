@@ -195,6 +195,36 @@ def test_a_file_that_skips_itself_is_a_problem_of_the_course_and_costs_nobody_it
     assert session.calls == []
 
 
+AT_COLLECTION = [
+    '@pytest.mark.check("a")\ndef test_a(candidate, orcale):\n    pass\n',
+    '@pytest.mark.check("a", titel="x")\ndef test_a():\n    pass\n',
+    "def test_a():\n    pass\n",
+]
+
+
+@pytest.mark.parametrize("tests", AT_COLLECTION)
+def test_what_is_wrong_with_a_test_is_told_with_its_file_before_anything_runs(tmp_path: Path, tests: str) -> None:
+    session = run(tmp_path, ONE_CALL.replace("test_a", "test_first") + tests)
+    assert session.problem is not None
+    assert session.problem.startswith(f"{tmp_path}/katas/k/hidden/test_k.py::test_a")
+    assert session.calls == []
+
+
+ONCE_IT_RUNS = {
+    "def test_a(request):\n    request.getfixturevalue('orcale')\n": "line 7: there is no fixture 'orcale'",
+    "def test_a(whole):\n    pass\n\n@pytest.fixture(scope='module')\ndef whole(rng): ...\n": "line 5: Failed: Scope",
+    "def test_a(mine):\n    pass\n\n@pytest.fixture\ndef mine():\n    raise OSError('no')\n": "line 11: OSError: no",
+}
+
+
+@pytest.mark.parametrize(("test", "words"), ONCE_IT_RUNS.items())
+def test_a_fixture_that_fails_is_told_with_its_place_in_one_line(tmp_path: Path, test: str, words: str) -> None:
+    outcome = run(tmp_path, '@pytest.mark.check("a")\n' + test).outcomes["a"]
+    assert outcome.verdict == "grader_error"
+    assert outcome.message.startswith(f"katas/k/hidden/test_k.py, {words}")
+    assert "\n" not in outcome.message
+
+
 def test_a_test_without_a_marker_is_a_problem_of_the_course(tmp_path: Path) -> None:
     session = run(tmp_path, "def test_a():\n    pass\n")
     assert session.problem is not None

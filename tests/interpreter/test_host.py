@@ -169,6 +169,23 @@ def test_other_operations_are_refused_by_name(worker, expression):
     assert REFUSED[expression] in fault.operation
 
 
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [
+        ("torch.linalg.norm(x, dim=1)", "torch.linalg.norm"),
+        ("torch.linalg.vector_norm(x, dim=1)", "torch.linalg.vector_norm"),
+        ("torch.norm(x, dim=1)", "torch.norm"),
+        ("x.norm(dim=1)", "Tensor.norm"),
+        ("torch.nn.functional.normalize(x, dim=1)", "torch.nn.functional.normalize"),
+        ("torch.special.logsumexp(x, 1)", "torch.special.logsumexp"),
+    ],
+)
+def test_one_operation_gets_its_learners_name_and_one_advice_however_it_is_spelt(worker, expression, name):
+    fault = worker.fault(f"def run(x):\n    y = {expression}\n    return y\n", {"x": X})
+    assert fault.operation == name
+    assert fault.advice.startswith("Do this inside the kernel")
+
+
 def test_a_refusal_that_the_submission_catches_still_counts(worker):
     source = "def run(x):\n    try:\n        return x.sum()\n    except BaseException:\n        return x\n"
     assert worker.fault(source, {"x": X}).verdict == "forbidden_host_op"

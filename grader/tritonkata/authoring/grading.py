@@ -108,7 +108,17 @@ def _problem(role: Role, expected: str, report: Report, kata: Kata) -> str:
         first = report.checks[0]
         return "" if first.verdict == "pass" else f"must run as it is, and does not: {first.name}: {first.message}"
     found = main_diagnosis(report)
-    return "" if found == expected else f"must get the diagnosis {expected}, and got {found or 'none'}"
+    if found == expected:
+        return ""
+    what = f"must get the diagnosis {expected}, and got {found or 'none'}"
+    return what if found else f"{what}: {_first_failed(report)}"
+
+
+def _first_failed(report: Report) -> str:
+    """The check that no diagnosis was found for, in one line."""
+    left = [check for check in report.checks if check.verdict != "pass"]
+    check = next((check for check in left if check.verdict != "skipped"), left[0])
+    return f"{check.name} ({check.verdict}{': ' if check.message else ''}{check.message})"
 
 
 def _short_of_par(report: Report, kata: Kata) -> str:

@@ -10,7 +10,7 @@ import click
 
 from tritonkata import __version__
 from tritonkata.cli import ending, streams
-from tritonkata.cli.common import EXIT_GRADER, EXIT_USAGE, refuse_lost_folder, report_crash
+from tritonkata.cli.common import EXIT_GRADER, EXIT_READER_LEFT, EXIT_USAGE, refuse_lost_folder, report_crash
 from tritonkata.courses import CourseError
 from tritonkata.workspace import WorkspaceError
 
@@ -111,7 +111,7 @@ def run(arguments: list[str] | None = None) -> int:
 def _output_lost(error: streams.OutputLost) -> int:
     streams.abandon_output()
     if error.reason is None:
-        return 0
+        return EXIT_READER_LEFT
     click.echo(f"Error: standard output cannot be written ({error.reason}); send it elsewhere", err=True)
     return EXIT_GRADER
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,8 @@ EXIT_PASSED = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_GRADER = 3
+# What a shell gives for a process that SIGPIPE ended: what it was to say, and its verdict, nobody has read.
+EXIT_READER_LEFT = 128 + signal.SIGPIPE
 
 
 class Problem(click.ClickException):

@@ -9,35 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from tritonkata.model.mathematics import is_mathematics
 from tritonkata.model.report import CheckResult
 
 INT32_SPAN = 1 << 30
-MATHEMATICS = frozenset(
-    [
-        "softmax",
-        "log_softmax",
-        "exp",
-        "exp2",
-        "log",
-        "sum",
-        "max",
-        "amax",
-        "min",
-        "amin",
-        "logsumexp",
-        "div",
-        "true_divide",
-        "sub",
-        "add",
-        "mul",
-        "where",
-        "maximum",
-        "softmin",
-        "masked_fill",
-        "nan_to_num",
-        "sigmoid",
-    ]
-)
 
 _CRASHES = ("runtime_error", "compile_error", "out_of_bounds", "uninitialised_read")
 
@@ -64,8 +39,7 @@ def host_operation(check: CheckResult, _source: str) -> str | None:
     fault = check.evidence.fault
     if fault is None or fault.verdict != "forbidden_host_op":
         return None
-    word = fault.operation.rpartition(".")[2].strip("_")
-    return "torch_does_the_work" if word in MATHEMATICS else None
+    return "torch_does_the_work" if is_mathematics(fault.operation) else None
 
 
 def far_offset(check: CheckResult, _source: str) -> str | None:

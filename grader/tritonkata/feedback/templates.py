@@ -19,6 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tritonkata.feedback import numbers
 from tritonkata.feedback.clean import escape_markdown, one_line
+from tritonkata.feedback.template_errors import told
 from tritonkata.model.report import Mismatch
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -62,12 +63,7 @@ def render(names: list[str], context: Mapping[str, Any], own: Path | None = None
         template = environment.select_template(names)
         text = template.render(context)
     except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        where = (
-            f"{error.name or names[0]}, line {error.lineno}"
-            if isinstance(error, jinja2.TemplateSyntaxError)
-            else names[0]
-        )
-        raise TemplateProblem(f"the feedback template {where} does not render: {error}") from error
+        raise TemplateProblem(f"the feedback template {told(error, names[0], SUFFIX, context)}") from error
     return _settle(text).strip()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tritonkata.engine.client import GraderError
+from tritonkata.hidden.fixtures import require_fixtures
 from tritonkata.hidden.isolation import run_pytest
 from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
 from tritonkata.model.course import Kata
@@ -41,6 +42,7 @@ class _Collected:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
             try:
+                require_fixtures(item)
                 self._note(item, check_mark(item))
             except GraderError as error:
                 self.problem = self.problem or str(error)
@@ -60,7 +62,8 @@ def collect_checks(kata: Kata) -> tuple[CheckMark, ...]:
     """The checks of a kata, without running any.
 
     Raises:
-        GraderError: a test has no marker or a wrong one, two of one check disagree, or a file cannot be imported.
+        GraderError: a test has no marker or a wrong one, or takes a fixture that there is not, two of one check
+            disagree, or a file cannot be imported.
     """
     found = _Collected()
     code = run_pytest(kata.hidden, found, "--collect-only")

@@ -19,10 +19,11 @@ from tritonkata.hidden.budget import TrafficLedger, ledger
 from tritonkata.hidden.candidate import Call, Candidate, TimedCall, case_of
 from tritonkata.hidden.collecting import collecting_problem
 from tritonkata.hidden.course_code import CourseFault
+from tritonkata.hidden.fixtures import no_fixture, require_fixtures
 from tritonkata.hidden.isolation import run_pytest
 from tritonkata.hidden.marks import MARKER, CheckMark, check_mark
 from tritonkata.hidden.oracle import Oracle
-from tritonkata.hidden.places import place_of
+from tritonkata.hidden.places import place_of, place_of_test
 from tritonkata.model.course import Kata
 from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.report import Evidence
@@ -94,8 +95,9 @@ class HiddenTests:
         for item in items:
             try:
                 mark = check_mark(item)
+                require_fixtures(item)
             except GraderError as error:
-                self.session.problem = str(error)
+                self.session.problem = f"{self._kata.hidden}/{error}"
                 items.clear()
                 return
             outcome = self.session.outcomes.setdefault(mark.name, Outcome(mark))
@@ -167,12 +169,17 @@ class HiddenTests:
             outcome.evidence = _with_case(Evidence(), last)
         else:
             outcome.verdict = "grader_error"
-            place = place_of(error, self._kata.folder.parents[1])
-            outcome.message = (
-                str(error) if isinstance(error, CourseFault) else f"{place}{type(error).__name__}: {error}"
-            )
+            outcome.message = str(error) if isinstance(error, CourseFault) else self._told(item, error)
             if isinstance(error, GraderError | KeyboardInterrupt):
                 item.session.shouldstop = str(error)
+
+    def _told(self, item: pytest.Item, error: BaseException) -> str:
+        """An error of the test in one line, with its place; what pytest raises before the test is the test's own."""
+        root = self._kata.folder.parents[1]
+        place = place_of(error, root) or place_of_test(item, root)
+        if isinstance(error, pytest.FixtureLookupError):
+            return f"{place}{no_fixture(error.argname)}"
+        return f"{place}{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def run_hidden_tests(kata: Kata, engine: Engine, seed: int, progress: Progress, *, first_only: bool = False) -> Session:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
+from tritonkata.model.mathematics import ARITHMETIC, STEPS, word_of
+
 Kind = Literal["allocate", "view", "fill", "copy", "query", "refused"]
 
 _KINDS: dict[Kind, str] = {
@@ -34,10 +36,6 @@ _INDEX = "Index with numbers and slices only; a kernel can gather with an offset
 _OTHER = "Host code may allocate (empty, zeros, full), view and call contiguous(); the rest belongs in a kernel."
 
 _ADVICE_NAMES: dict[str, str] = {
-    _INSIDE: "softmax log_softmax logsumexp softmin sum mean max min amax amin aminmax argmax argmin cumsum prod "
-    "exp exp2 expm1 log log2 log1p norm var std cummax logcumsumexp layer_norm sort topk",
-    _ARITHMETIC: "add sub rsub mul div neg abs pow sqrt rsqrt maximum minimum clamp clamp_min clamp_max where "
-    "masked_fill masked_fill_ add_ sub_ mul_ div_ exp_ matmul mm bmm addmm sigmoid relu tanh nan_to_num reciprocal",
     _VALUES: "item tolist numpy cpu __array__ __dlpack__ __bool__ __float__ __int__ __index__ __complex__ __contains__ "
     "__cuda_array_interface__ is_nonzero equal allclose isclose any all isnan isinf isfinite nonzero unique eq ne "
     "__eq__ __ne__ lt le gt ge isneginf isposinf count_nonzero logical_not logical_and logical_or storage",
@@ -48,7 +46,11 @@ _ADVICE_NAMES: dict[str, str] = {
     _MOVE: "cuda",
     _INDEX: "index index_select gather take masked_select index_put_ scatter scatter_ __getitem__ __setitem__",
 }
-_ADVICE: dict[str, str] = {name: advice for advice, names in _ADVICE_NAMES.items() for name in names.split()}
+_ADVICE: dict[str, str] = {
+    **dict.fromkeys(ARITHMETIC, _ARITHMETIC),
+    **dict.fromkeys(STEPS, _INSIDE),
+    **{name: advice for advice, names in _ADVICE_NAMES.items() for name in names.split()},
+}
 
 # Where torch's inner name would mean little to who wrote the outer one.
 _PUBLIC: dict[str, str] = {
@@ -61,6 +63,8 @@ _PUBLIC: dict[str, str] = {
     "index": "Tensor.__getitem__",
     "index_put_": "Tensor.__setitem__",
 }
+# Modules whose operators torch itself names with the module in front: `linalg_norm`.
+_MODULES = ("fft", "linalg", "special")
 
 
 class Overload(Protocol):
@@ -98,13 +102,13 @@ def classify(func: Overload) -> Kind:
 def refusal(func: Overload, written: str = "") -> HostOpRefused:
     """The exception for a refused operation. `written` is the public name, where the caller knows it."""
     name = base_name(func)
-    public = written or _PUBLIC.get(name) or (f"Tensor.{name}" if name.endswith("_") else f"torch.{name}")
-    return refuse(public)
+    return refuse(written or _PUBLIC.get(name) or (f"Tensor.{name}" if name.endswith("_") else _in_torch(name)))
 
 
 def refuse(name: str, advice: str = "") -> HostOpRefused:
     """The exception for an operation by its public name (`Tensor.item`), with the advice for it."""
-    return HostOpRefused(name[:200], advice or _ADVICE.get(name.rpartition(".")[2], _OTHER))
+    word = name.rpartition(".")[2]
+    return HostOpRefused(name[:200], advice or _ADVICE.get(word) or _ADVICE.get(word_of(name), _OTHER))
 
 
 def public_name(func: Callable[..., Any]) -> str:
@@ -120,6 +124,14 @@ def public_name(func: Callable[..., Any]) -> str:
     if qualified.startswith(("TensorBase.", "Tensor.", "_TensorBase.")):
         return f"Tensor.{name}"
     module = str(getattr(func, "__module__", "") or "torch")
-    if module.startswith("torch._"):
-        module = "torch.nn.functional" if module.startswith("torch._C._nn") else "torch"
+    if module.startswith("torch._C._nn"):
+        module = "torch.nn.functional"
+    elif module == "torch.functional" or module.startswith("torch._"):
+        return _in_torch(name) if name else ""
     return f"{module}.{name}" if name else ""
+
+
+def _in_torch(name: str) -> str:
+    """`linalg_norm` is written `torch.linalg.norm`."""
+    module, _, rest = name.partition("_")
+    return f"torch.{module}.{rest}" if rest and module in _MODULES else f"torch.{name}"
