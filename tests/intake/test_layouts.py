@@ -191,6 +191,37 @@ def test_nbgrader_has_an_assignment_and_a_time_below_each_student(tmp_path, root
     assert "first and second" in left(intake, f"{root}cy").reason
 
 
+@pytest.mark.parametrize(
+    ("places", "graded", "reasons"),
+    [
+        (
+            ("ann/ps1/other.py", "bob/ps1/other.py", "bob/safe_softmax/safe_softmax.py"),
+            ["bob"],
+            {"ann": "has no assignment safe_softmax (ps1)"},
+        ),
+        (
+            ("ann/ps1/a.py", "bob/ps2/b.py"),
+            [],
+            dict.fromkeys(
+                ("ann", "bob"),
+                "is in a course with several assignments (ps1 and ps2), none named safe_softmax; "
+                "rename the folder of the one that is meant to safe_softmax",
+            ),
+        ),
+        (
+            ("ann/safe-softmax/a.py", "ann/safe_softmax/a.py", "bob/Safe-Softmax/b.py"),
+            ["bob"],
+            {"ann": "has several folders for safe_softmax (safe-softmax and safe_softmax); keep the one to grade"},
+        ),
+        (("ann/ps1/a.py", "bob/ps1/b.py"), ["ann", "bob"], {}),
+    ],
+)
+def test_nbgrader_grades_nobody_on_another_assignment_of_the_course(tmp_path, places, graded, reasons):
+    intake = taken(folder(tmp_path / "in", {f"submitted/{place}": SOURCE for place in places}))
+    assert [attempt.student.id for attempt in intake.attempts] == graded
+    assert {one.student.id: one.reason for one in intake.left_out} == reasons
+
+
 def test_github_classroom_repositories(tmp_path):
     files = {
         "safe-softmax-submissions/safe-softmax-ann-lee/safe_softmax.py": b"ann",
