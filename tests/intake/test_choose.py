@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import msgspec
 import pytest
 from packing import SOURCE, folder, taken, zipped
@@ -124,6 +126,37 @@ def test_a_roster_that_cannot_be_used_says_where(tmp_path, content, words):
         read_roster(roster)
     with pytest.raises(IntakeProblem, match="correct the path"):
         read_roster(tmp_path / "missing.csv")
+
+
+JOSE, APART = (unicodedata.normalize(form, "josé") for form in ("NFC", "NFD"))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{}/safe_softmax.py",
+        "submitted/{}/safe_softmax/safe_softmax.py",
+        "safe-softmax-submissions/safe-softmax-{}/safe_softmax.py",
+        "{}_assignsubmission_file/safe_softmax.py",
+    ],
+)
+def test_accents_that_stand_apart_make_nobody_another_person(tmp_path, place):
+    """As macOS writes names; a roster and a terminal may have them in one piece."""
+    roster = tmp_path / "roster.csv"
+    for number, (own, expected) in enumerate([(APART, JOSE), (JOSE, APART)]):
+        path = folder(tmp_path / str(number), {place.format(name): SOURCE for name in (own, "zoe")})
+        roster.write_text(f"id,name\n{expected},José\n", encoding="utf-8")
+        intake = taken(path, roster=read_roster(roster))
+        assert [one.student.id for one in intake.attempts] == [JOSE, "zoe"]
+        assert not intake.left_out
+
+
+def test_two_folders_that_become_one_student_are_here_twice(tmp_path):
+    intake = taken(folder(tmp_path / "in", {f"{name}/safe_softmax.py": SOURCE for name in (JOSE, APART)}))
+    assert [one.student.id for one in intake.attempts] == [JOSE]
+    assert f"{JOSE} is here twice" in intake.left_out[0].reason
+    every = taken(tmp_path / "in", which="all")
+    assert len({one.path for one in every.attempts}) == 2
 
 
 def test_a_student_in_a_file_and_a_folder_is_named(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as
 from tritonkata.intake.types import Attempt, IntakeProblem, LeftOut, Taken, Which
 from tritonkata.model.record import Student
 from tritonkata.submission import readable
@@ -109,7 +109,7 @@ def _when(attempt: Attempt) -> tuple[str, int, str]:
 def _earlier(attempt: Attempt, student: Student, last: Attempt, unsure: bool) -> LeftOut:
     """Why the student's other attempt is graded instead."""
     if unsure:
-        reason = f"{printable(student.id)} is here twice and nothing says which is newer; {last.path} is graded"
+        reason = f"{student.id} is here twice and nothing says which is newer; {last.path} is graded"
         return LeftOut(attempt.path, student, f"{reason}, or say --attempt all")
     return LeftOut(attempt.path, student, f"is an earlier attempt; {last.path} is the latest")
 
@@ -126,5 +126,5 @@ def _columns(header: Sequence[str]) -> dict[str, int] | None:
 
 
 def _expected(row: Sequence[str], columns: dict[str, int]) -> Student:
-    cells = {name: printable(row[place].strip()) for name, place in columns.items() if place < len(row)}
+    cells = {name: known_as(row[place].strip()) for name, place in columns.items() if place < len(row)}
     return Student(cells.get("id", ""), cells.get("name", ""), cells.get("email", ""))

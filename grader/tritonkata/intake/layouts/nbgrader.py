@@ -20,7 +20,7 @@ from tritonkata.intake.layouts.common import (
     unmatched,
 )
 from tritonkata.intake.members import SEPARATOR, Member, MemberProblem
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as, printable
 from tritonkata.intake.times import in_utc
 from tritonkata.intake.types import Attempt, LeftOut, Taken
 from tritonkata.model.record import Student
@@ -64,7 +64,7 @@ def _take(download: Download, slug: str) -> Taken:
     left_out: list[LeftOut] = []
     meant = _Meant.of({work.parts[0] for _, work in works}, slug)
     for student, files in grouped(works).items():
-        found = _of_student(download, Student(printable(student)), files, meant)
+        found = _of_student(download, Student(known_as(student)), files, meant)
         attempts += found.attempts
         left_out += found.left_out
     return Taken(tuple(attempts), (*left_out, *unmatched(strays, LAYOUT.name)))
