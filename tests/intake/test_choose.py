@@ -105,6 +105,24 @@ def test_a_roster_names_students_by_id_email_or_number():
     assert [one.student.id for one in absent([ann], [], [Student("bo")])] == ["bo"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("header", ["id{0}name{0}email\r\n", ""])
+def test_a_roster_has_commas_semicolons_or_tabs(tmp_path, delimiter, header):
+    """Excel writes semicolons where a comma is in numbers, and tabs when asked for text."""
+    roster = tmp_path / "roster.csv"
+    rows = header.format(delimiter) + delimiter.join(("1", '"Lee, Ann; jr"', "ann@x.org")) + "\r\n2\r\n"
+    roster.write_bytes(rows.encode("utf-8-sig"))
+    assert read_roster(roster) == (Student("1", "Lee, Ann; jr", "ann@x.org"), Student("2"))
+
+
+def test_a_name_that_only_looks_like_a_heading_is_a_students(tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("1,Idris Rename,name@example.org\n2,Enid\n")
+    assert [one.id for one in read_roster(roster)] == ["1", "2"]
+    roster.write_text("2,Idris Rename\n")
+    assert [one.id for one in read_roster(roster)] == ["2"]
+
+
 def test_a_roster_without_a_header_has_id_name_and_email(tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("1,Ann,ann@example.org\n\n2\n")
@@ -117,6 +135,10 @@ def test_a_roster_without_a_header_has_id_name_and_email(tmp_path):
         (b"id\n1\n1\n", "row 3.*second time"),
         (b"id,name\n,Ann\n", "row 2.*no id"),
         (b"\xff\xfe1\x00", "no CSV in UTF-8"),
+        (b"Student ID,Name,Email\n1,Ann,ann@x.org\n", "row 1 has no column id: Student ID, Name, Email; name"),
+        (b"SID,Name\n1,Ann\n", "row 1 has no column id: SID, Name; name"),
+        (b"\nSurname;First name;ID number;Email address\n", "row 2 has no column id: Surname, First name, ID number"),
+        (b"Student ID\n1\n", "row 1 has no column id: Student ID"),
     ],
 )
 def test_a_roster_that_cannot_be_used_says_where(tmp_path, content, words):
