@@ -283,6 +283,28 @@ def test_an_empty_folder_is_a_student_who_handed_nothing_in(tmp_path):
     assert {attempt.student.id: attempt.problem for attempt in intake.attempts} == {"ann": ""}
 
 
+@pytest.mark.parametrize(
+    ("place", "grades"),
+    [
+        ("{}/safe_softmax.py", "grades"),
+        ("submitted/{}/safe_softmax/safe_softmax.py", "grades"),
+        ("{}_4021_900_safe_softmax.py", "out/week 1"),
+    ],
+)
+def test_a_gradebook_beside_the_submissions_is_nobodys(tmp_path, place, grades):
+    files = {place.format("ann"): SOURCE, f"{grades}/gradebook.sqlite": b"", f"{grades}/feedback-x/ann.html": b""}
+    intake = taken(folder(tmp_path / "in", files))
+    assert len(intake.attempts) == 1
+    assert [(one.path, one.student) for one in intake.left_out] == [(grades, None)]
+    assert "holds a gradebook" in left(intake, grades).reason
+
+
+def test_a_folder_that_is_named_is_read_although_it_holds_a_gradebook(tmp_path):
+    """As with `kata grade . --out .`."""
+    files = {"ann/safe_softmax.py": SOURCE, "gradebook.sqlite": b""}
+    assert list(sources(folder(tmp_path / "in", files))) == ["ann"]
+
+
 def test_several_files_are_left_out_and_named(tmp_path):
     intake = taken(folder(tmp_path / "in", {"ann/a.py": b"", "ann/b.py": b"", "bo/a.py": b"", "bo/b.txt": b""}))
     assert "a.py and b.py" in left(intake, "ann").reason

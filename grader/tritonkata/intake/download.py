@@ -32,6 +32,7 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".
 _ZIP_STARTS = (b"PK\3\4", b"PK\5\6")
 _START_BYTES = 262
 _LONGEST_LINE = 1 << 16
+_GRADEBOOK = "holds a gradebook, so nothing in it is a submission"
 
 
 class Download:
@@ -127,6 +128,9 @@ class Download:
                     raise IntakeProblem(f"{self.name} holds more than {MAX_MEMBERS} files; grade it in parts")
                 if (member := self._named(entry)) is not None:
                     self._add(member)
+            if isinstance(self._container, Folder):
+                # Named, since somebody may have handed in a file of that name.
+                self._left_out += (LeftOut(printable(name), None, _GRADEBOOK) for name in self._container.gradebooks)
         except ContainerProblem as problem:
             if not self._found:
                 raise
