@@ -23,6 +23,7 @@ from feedback_samples import UNIT, check, passed, traffic_report
 from page_samples import SEED, SLUG, a_class, gathered, kata
 
 from tritonkata.courses import load_course
+from tritonkata.gradebook.types import LeftOut
 from tritonkata.model.faults import Verdict
 from tritonkata.model.observation import Level
 from tritonkata.model.report import CheckResult
@@ -245,11 +246,21 @@ def test_the_order_of_anonymous_parts_is_that_of_the_numbers(tmp_path):
         ("ann/x.py", "ann", "ann is here twice and nothing says which is newer; z is graded", None),
         ("Ann Lee_12/x.txt", "", "Lee handed in a text", None),
         ("a", "", "is replaced by other/x.py", None),
+        ("", "ann", "Ophelia handed in a text", None),
     ],
 )
 def test_anonymous_reasons_name_nobody(path, student, reason, shown):
     people = Numbered(["ann"], SEED)
-    told = people.left_out(path, student, reason)
-    assert told[0] == ""
-    assert told[1] == ("Student 1" if student else "")
-    assert told[2] == (shown or "not shown, since it names a file or a person")
+    told = people.left_out(LeftOut(path, student, reason, "Ann Ophelia" if student else ""))
+    assert told.path == ""
+    assert told.student == ("Student 1" if student else "")
+    assert told.reason == (shown or "not shown, since it names a file or a person")
+
+
+@pytest.mark.parametrize(
+    ("student", "name", "shown"),
+    [("204", "Cy Lee", "Cy Lee (204)"), ("cy", "cy", "cy"), ("cy", "", "cy"), ("", "", "")],
+)
+def test_who_was_left_out_has_the_name_that_is_known(student, name, shown):
+    told = Named().left_out(LeftOut("x.txt", student, "is no Python file", name))
+    assert (told.path, told.student, told.reason) == ("x.txt", shown, "is no Python file")
