@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from packing import SOURCE, folder, left, sources, taken, tarred, zip_bytes, zipped
 
@@ -339,6 +341,30 @@ def test_nothing_recognised_names_the_layouts(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(IntakeProblem, match="holds no files"):
         taken(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "words"),
+    [
+        ({"dl/e/x/.DS_Store": b""}, "dl/e", "holds no files"),
+        ({"dl/e/notes.txt": b""}, "dl/e", "--layout"),
+        ({"dl/e/l_1_2_a.py": b"", "dl/e/B_1_assignsubmission_file_a.py": b""}, "dl/e/", "equally well"),
+        (
+            {"dl/six/a1/safe_softmax.py": SOURCE},
+            "dl/six/a1/safe_softmax.py",
+            "name the folder that holds all",
+        ),
+        ({"dl/mine.IPYNB": b"{}"}, "dl/mine.IPYNB", "name the folder that holds all"),
+        ({"dl/all.zip": b"<html>"}, "dl/all.zip", "download it again"),
+    ],
+)
+def test_a_refused_download_is_named_as_it_was_given(tmp_path, monkeypatch, files, path, words):
+    folder(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IntakeProblem) as caught:
+        taken(Path(path))
+    assert str(caught.value).startswith(f"{Path(path)}: ")
+    assert words in str(caught.value)
 
 
 def test_the_command_offers_the_layouts_that_there_are():
