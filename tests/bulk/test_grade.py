@@ -79,7 +79,7 @@ def test_what_cannot_be_read_has_a_report_that_says_why(once: GradedClass) -> No
 
 def test_an_archive_of_a_student_that_cannot_be_opened_is_left_out_with_the_reason(once: GradedClass) -> None:
     with open_gradebook(once.out) as book:
-        ((path, student, reason),) = book.left_out("doubled")
+        ((path, student, reason, _),) = book.left_out("doubled")
     assert (path, student) == ("gil.zip", "gil")
     assert "damaged" in reason
 

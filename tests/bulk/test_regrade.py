@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,19 @@ def test_the_command_that_graded_them_first_finds_nothing_to_do(graded: Kata, tm
 
 def test_whom_to_grade_again_must_be_said(graded: Kata) -> None:
     refused(graded("regrade"), "--student ID", "--all")
+
+
+def test_a_student_is_found_whichever_way_the_accents_are_written(kata: Kata, tmp_path: Path) -> None:
+    """macOS writes a folder's accents apart from their letters, and a terminal does not, or the other way round."""
+    whole, apart = (unicodedata.normalize(form, "josé") for form in ("NFC", "NFD"))
+    kata.grade(write_class(tmp_path / "class", {apart: quick(1), "zoe": quick(2)}), "--quiet")
+    for name in (whole, apart):
+        assert kata("override", name, "--score", "3", "--reason", "x", "--author", "y").returncode == 0
+        assert records(tmp_path / "grades")[whole].score == 3
+        assert students(kata("regrade", "--student", name, "--json").stdout) == [whole]
+        exported = kata("export", "--format", "gradescope", "--student", name)
+        assert (exported.returncode, exported.stderr) == (0, "")
+        assert kata("feedback", "--student", name, "--to", str(tmp_path / "pages")).returncode == 0
 
 
 def test_there_must_be_a_gradebook(kata: Kata) -> None:

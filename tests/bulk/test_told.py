@@ -91,6 +91,25 @@ def test_a_dry_run_can_be_read_by_a_program(kata: Kata, tmp_path: Path) -> None:
     assert not (tmp_path / "grades").exists()
 
 
+def test_who_is_to_be_looked_at_has_a_name_where_one_is_known(kata: Kata, tmp_path: Path) -> None:
+    write_class(tmp_path / "class", {"Ann Lee_203_assignsubmission_file": quick(1)})
+    for name in ("Cy Lee_204", "Di Poe_206"):
+        text = tmp_path / f"class/{name}_assignsubmission_onlinetext/onlinetext.html"
+        text.parent.mkdir()
+        text.write_bytes(b"<p>")
+    roster = tmp_path / "roster.csv"
+    roster.write_text("203,Ann Lee\n204,Cy Lee\n205,Bo Roe\n206,Di Poe\n")
+    words = (tmp_path / "class", "--roster", str(roster))
+    lines = [json.loads(line) for line in kata.grade(*words, "--dry-run", "--json").stdout.splitlines()]
+    told = sorted((line["students"], line["names"]) for line in lines)
+    assert told == [(["203"], ["Ann Lee"]), (["204"], ["Cy Lee"]), (["205"], ["Bo Roe"]), (["206"], ["Di Poe"])]
+    done = kata.grade(*words, "--quiet")
+    assert "3 students have handed in nothing that can be graded" in done.stderr
+    assert "(204 (Cy Lee), 205 (Bo Roe), 206 (Di Poe))" in done.stderr
+    assert kata("report", "--to", str(tmp_path / "page.html")).returncode == 0
+    assert "<td>Bo Roe (205)</td>" in (tmp_path / "page.html").read_text()
+
+
 @pytest.mark.parametrize(
     "words",
     [

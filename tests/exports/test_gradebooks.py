@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 
 import pytest
 from export_samples import (
@@ -98,6 +99,16 @@ def test_a_row_is_found_by_id_then_sis_or_login_id_then_name(tmp_path, student, 
     assert warnings == ()
     found = changed(parsed(GRADEBOOK), rows)
     assert found == {(row, 6): "2"}
+
+
+@pytest.mark.parametrize(("own", "theirs"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_name_is_found_whichever_way_its_accents_are_written(tmp_path, own, theirs):
+    """As one character, or as macOS writes names, apart from their letters."""
+    record = make_record(right_report(), Student("nobody", unicodedata.normalize(own, "Bob Müller")))
+    rows, warnings = for_canvas(tmp_path, record, gradebook=unicodedata.normalize(theirs, GRADEBOOK))
+    assert (rows[3][6], warnings) == ("2", ())
+    rows, warnings = for_moodle(record, worksheet=unicodedata.normalize(theirs, WORKSHEET))
+    assert (rows[2][4], [line for line in warnings if "no row" in line]) == ("2", [])
 
 
 def test_who_is_not_in_the_gradebook_is_named(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import Run, Settings, Submitted
+from tritonkata.gradebook.types import LeftOut, Run, Settings, Submitted
 from tritonkata.model.record import Student
 from tritonkata.model.report import CheckResult, Engine, Report, ReportVerdict, Submission
 
@@ -21,7 +21,7 @@ def handed_in(student: str, source: bytes | None = b"x = 1\n", **more: object) -
     return Submitted(students, source=source, **fields)  # type: ignore[arg-type]
 
 
-def take_in(book: Gradebook, *submitted: Submitted, left_out: Iterable[tuple[str, str, str]] = ()) -> int:
+def take_in(book: Gradebook, *submitted: Submitted, left_out: Iterable[LeftOut] = ()) -> int:
     return book.take_in(KATA, submitted, left_out)
 
 

@@ -15,7 +15,7 @@ from in_children import python_as_nobody
 
 from tritonkata.gradebook.opening import FILE_NAME, open_gradebook
 from tritonkata.gradebook.schema import APPLICATION_ID, MIGRATIONS
-from tritonkata.gradebook.types import GradebookProblem
+from tritonkata.gradebook.types import GradebookProblem, LeftOut
 
 VERSION_1 = Path(__file__).with_name("version_1.sql")
 OPEN = "from pathlib import Path; import sys; from tritonkata.gradebook.opening import open_gradebook\n"
@@ -50,7 +50,7 @@ def test_a_file_of_version_1_is_brought_up_to_date_with_all_it_holds(tmp_path: P
         assert (record.override.reason, record.override.author) == ("after appeal", "T. A.")
         assert (record.submitted_at, record.graded_at) == ("2029-12-01T12:00:00+00:00", "2029-12-24T12:00:00+00:00")
         assert book.source(KATA, record) == "x = 1"
-        assert book.left_out(KATA) == [("notes.txt", "", "is no Python file")]
+        assert book.left_out(KATA) == [LeftOut("notes.txt", "", "is no Python file")]
         last = book.last_run(KATA)
         assert last is not None
         assert (last.id, last.seed, last.settings.engine, last.attempts) == (2, 8, "gpu", "latest")

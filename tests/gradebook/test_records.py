@@ -10,7 +10,7 @@ from gradebook_samples import KATA, grade_all, handed_in, report, run_of, take_i
 
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import GradebookProblem
+from tritonkata.gradebook.types import GradebookProblem, LeftOut
 from tritonkata.model.record import Override, Record, Student
 
 TWELVE = Override(12.0, "graded by hand", "T. A.", "2030-02-01T00:00:00+00:00")
@@ -236,7 +236,7 @@ def test_each_member_of_a_group_has_their_own_best_attempt(book: Gradebook) -> N
 
 def test_what_is_no_longer_in_the_download_is_kept_and_not_counted(book: Gradebook) -> None:
     run = run_of(book)
-    take_in(book, handed_in("ann"), handed_in("ben"), left_out=[("ben/notes.txt", "ben", "is no Python file")])
+    take_in(book, handed_in("ann"), handed_in("ben"), left_out=[LeftOut("ben/notes.txt", "ben", "is no Python file")])
     grade_all(book, run)
     take_in(book, handed_in("ann"))
     assert book.count(KATA) == 1
@@ -248,7 +248,7 @@ def test_what_is_no_longer_in_the_download_is_kept_and_not_counted(book: Gradebo
 
 
 def test_what_was_left_out_is_that_of_the_last_download(book: Gradebook) -> None:
-    rows = [("x.txt", "", "is no Python file"), ("", "zoe", "no submission")]
+    rows = [LeftOut("x.txt", "", "is no Python file"), LeftOut("", "204", "no submission", "Zoë Lee")]
     take_in(book, handed_in("ann"), left_out=rows)
     assert book.left_out(KATA) == rows
     take_in(book, handed_in("ann"), left_out=rows[:1])
@@ -256,7 +256,7 @@ def test_what_was_left_out_is_that_of_the_last_download(book: Gradebook) -> None
 
 
 def test_a_download_that_cannot_be_read_to_its_end_changes_nothing(book: Gradebook) -> None:
-    take_in(book, handed_in("ann"), left_out=[("x", "", "y")])
+    take_in(book, handed_in("ann"), left_out=[LeftOut("x", "", "y")])
 
     def torn() -> object:
         yield handed_in("ben")
@@ -265,7 +265,7 @@ def test_a_download_that_cannot_be_read_to_its_end_changes_nothing(book: Gradebo
     with pytest.raises(OSError, match="went away"):
         book.take_in(KATA, torn(), [])  # type: ignore[arg-type]
     assert waiting(book, run_of(book)) == ["ann"]
-    assert book.left_out(KATA) == [("x", "", "y")]
+    assert book.left_out(KATA) == [LeftOut("x", "", "y")]
 
 
 @pytest.mark.parametrize("source", [b"# \xff\xfe\n", "# ü\n".encode(), b""])

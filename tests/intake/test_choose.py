@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import msgspec
 import pytest
 from packing import SOURCE, folder, taken, zipped
@@ -103,6 +105,24 @@ def test_a_roster_names_students_by_id_email_or_number():
     assert [one.student.id for one in absent([ann], [], [Student("bo")])] == ["bo"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("header", ["id{0}name{0}email\r\n", ""])
+def test_a_roster_has_commas_semicolons_or_tabs(tmp_path, delimiter, header):
+    """Excel writes semicolons where a comma is in numbers, and tabs when asked for text."""
+    roster = tmp_path / "roster.csv"
+    rows = header.format(delimiter) + delimiter.join(("1", '"Lee, Ann; jr"', "ann@x.org")) + "\r\n2\r\n"
+    roster.write_bytes(rows.encode("utf-8-sig"))
+    assert read_roster(roster) == (Student("1", "Lee, Ann; jr", "ann@x.org"), Student("2"))
+
+
+def test_a_name_that_only_looks_like_a_heading_is_a_students(tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("1,Idris Rename,name@example.org\n2,Enid\n")
+    assert [one.id for one in read_roster(roster)] == ["1", "2"]
+    roster.write_text("2,Idris Rename\n")
+    assert [one.id for one in read_roster(roster)] == ["2"]
+
+
 def test_a_roster_without_a_header_has_id_name_and_email(tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("1,Ann,ann@example.org\n\n2\n")
@@ -115,6 +135,10 @@ def test_a_roster_without_a_header_has_id_name_and_email(tmp_path):
         (b"id\n1\n1\n", "row 3.*second time"),
         (b"id,name\n,Ann\n", "row 2.*no id"),
         (b"\xff\xfe1\x00", "no CSV in UTF-8"),
+        (b"Student ID,Name,Email\n1,Ann,ann@x.org\n", "row 1 has no column id: Student ID, Name, Email; name"),
+        (b"SID,Name\n1,Ann\n", "row 1 has no column id: SID, Name; name"),
+        (b"\nSurname;First name;ID number;Email address\n", "row 2 has no column id: Surname, First name, ID number"),
+        (b"Student ID\n1\n", "row 1 has no column id: Student ID"),
     ],
 )
 def test_a_roster_that_cannot_be_used_says_where(tmp_path, content, words):
@@ -124,6 +148,37 @@ def test_a_roster_that_cannot_be_used_says_where(tmp_path, content, words):
         read_roster(roster)
     with pytest.raises(IntakeProblem, match="correct the path"):
         read_roster(tmp_path / "missing.csv")
+
+
+JOSE, APART = (unicodedata.normalize(form, "josé") for form in ("NFC", "NFD"))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{}/safe_softmax.py",
+        "submitted/{}/safe_softmax/safe_softmax.py",
+        "safe-softmax-submissions/safe-softmax-{}/safe_softmax.py",
+        "{}_assignsubmission_file/safe_softmax.py",
+    ],
+)
+def test_accents_that_stand_apart_make_nobody_another_person(tmp_path, place):
+    """As macOS writes names; a roster and a terminal may have them in one piece."""
+    roster = tmp_path / "roster.csv"
+    for number, (own, expected) in enumerate([(APART, JOSE), (JOSE, APART)]):
+        path = folder(tmp_path / str(number), {place.format(name): SOURCE for name in (own, "zoe")})
+        roster.write_text(f"id,name\n{expected},José\n", encoding="utf-8")
+        intake = taken(path, roster=read_roster(roster))
+        assert [one.student.id for one in intake.attempts] == [JOSE, "zoe"]
+        assert not intake.left_out
+
+
+def test_two_folders_that_become_one_student_are_here_twice(tmp_path):
+    intake = taken(folder(tmp_path / "in", {f"{name}/safe_softmax.py": SOURCE for name in (JOSE, APART)}))
+    assert [one.student.id for one in intake.attempts] == [JOSE]
+    assert f"{JOSE} is here twice" in intake.left_out[0].reason
+    every = taken(tmp_path / "in", which="all")
+    assert len({one.path for one in every.attempts}) == 2
 
 
 def test_a_student_in_a_file_and_a_folder_is_named(tmp_path):

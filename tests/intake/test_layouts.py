@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from packing import SOURCE, folder, left, sources, taken, tarred, zip_bytes, zipped
 
@@ -191,6 +193,37 @@ def test_nbgrader_has_an_assignment_and_a_time_below_each_student(tmp_path, root
     assert "first and second" in left(intake, f"{root}cy").reason
 
 
+@pytest.mark.parametrize(
+    ("places", "graded", "reasons"),
+    [
+        (
+            ("ann/ps1/other.py", "bob/ps1/other.py", "bob/safe_softmax/safe_softmax.py"),
+            ["bob"],
+            {"ann": "has no assignment safe_softmax (ps1)"},
+        ),
+        (
+            ("ann/ps1/a.py", "bob/ps2/b.py"),
+            [],
+            dict.fromkeys(
+                ("ann", "bob"),
+                "is in a course with several assignments (ps1 and ps2), none named safe_softmax; "
+                "rename the folder of the one that is meant to safe_softmax",
+            ),
+        ),
+        (
+            ("ann/safe-softmax/a.py", "ann/safe_softmax/a.py", "bob/Safe-Softmax/b.py"),
+            ["bob"],
+            {"ann": "has several folders for safe_softmax (safe-softmax and safe_softmax); keep the one to grade"},
+        ),
+        (("ann/ps1/a.py", "bob/ps1/b.py"), ["ann", "bob"], {}),
+    ],
+)
+def test_nbgrader_grades_nobody_on_another_assignment_of_the_course(tmp_path, places, graded, reasons):
+    intake = taken(folder(tmp_path / "in", {f"submitted/{place}": SOURCE for place in places}))
+    assert [attempt.student.id for attempt in intake.attempts] == graded
+    assert {one.student.id: one.reason for one in intake.left_out} == reasons
+
+
 def test_github_classroom_repositories(tmp_path):
     files = {
         "safe-softmax-submissions/safe-softmax-ann-lee/safe_softmax.py": b"ann",
@@ -252,6 +285,28 @@ def test_an_empty_folder_is_a_student_who_handed_nothing_in(tmp_path):
     assert {attempt.student.id: attempt.problem for attempt in intake.attempts} == {"ann": ""}
 
 
+@pytest.mark.parametrize(
+    ("place", "grades"),
+    [
+        ("{}/safe_softmax.py", "grades"),
+        ("submitted/{}/safe_softmax/safe_softmax.py", "grades"),
+        ("{}_4021_900_safe_softmax.py", "out/week 1"),
+    ],
+)
+def test_a_gradebook_beside_the_submissions_is_nobodys(tmp_path, place, grades):
+    files = {place.format("ann"): SOURCE, f"{grades}/gradebook.sqlite": b"", f"{grades}/feedback-x/ann.html": b""}
+    intake = taken(folder(tmp_path / "in", files))
+    assert len(intake.attempts) == 1
+    assert [(one.path, one.student) for one in intake.left_out] == [(grades, None)]
+    assert "holds a gradebook" in left(intake, grades).reason
+
+
+def test_a_folder_that_is_named_is_read_although_it_holds_a_gradebook(tmp_path):
+    """As with `kata grade . --out .`."""
+    files = {"ann/safe_softmax.py": SOURCE, "gradebook.sqlite": b""}
+    assert list(sources(folder(tmp_path / "in", files))) == ["ann"]
+
+
 def test_several_files_are_left_out_and_named(tmp_path):
     intake = taken(folder(tmp_path / "in", {"ann/a.py": b"", "ann/b.py": b"", "bo/a.py": b"", "bo/b.txt": b""}))
     assert "a.py and b.py" in left(intake, "ann").reason
@@ -286,6 +341,30 @@ def test_nothing_recognised_names_the_layouts(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(IntakeProblem, match="holds no files"):
         taken(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "words"),
+    [
+        ({"dl/e/x/.DS_Store": b""}, "dl/e", "holds no files"),
+        ({"dl/e/notes.txt": b""}, "dl/e", "--layout"),
+        ({"dl/e/l_1_2_a.py": b"", "dl/e/B_1_assignsubmission_file_a.py": b""}, "dl/e/", "equally well"),
+        (
+            {"dl/six/a1/safe_softmax.py": SOURCE},
+            "dl/six/a1/safe_softmax.py",
+            "name the folder that holds all",
+        ),
+        ({"dl/mine.IPYNB": b"{}"}, "dl/mine.IPYNB", "name the folder that holds all"),
+        ({"dl/all.zip": b"<html>"}, "dl/all.zip", "download it again"),
+    ],
+)
+def test_a_refused_download_is_named_as_it_was_given(tmp_path, monkeypatch, files, path, words):
+    folder(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IntakeProblem) as caught:
+        taken(Path(path))
+    assert str(caught.value).startswith(f"{Path(path)}: ")
+    assert words in str(caught.value)
 
 
 def test_the_command_offers_the_layouts_that_there_are():

@@ -13,13 +13,13 @@ from feedback_samples import UNIT, check, passed, speed_report, traffic_report
 from tritonkata.courses import load_course
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import Settings, Submitted
+from tritonkata.gradebook.types import LeftOut, Settings, Submitted
 from tritonkata.model.course import Kata
 from tritonkata.model.observation import Level
 from tritonkata.model.record import Override, Student
 from tritonkata.model.report import Report, Submission
 from tritonkata.page.gather import gather
-from tritonkata.page.model import Gathered, Left
+from tritonkata.page.model import Gathered
 from tritonkata.page.people import Named, People
 from tritonkata.page.render import to_html
 
@@ -30,9 +30,9 @@ GIVEN = ("Ann", "Bea", "Carl", "Dora", "Emil", "Finn", "Greta", "Hugo", "Ida", "
 FAMILY = ("Ahrens", "Baker", "Castro", "Diaz", "Ek", "Fuchs", "Gray", "Haas", "Ito", "Jung", "Koch", "Lund", "Mori")
 MISTAKES = ("missing_other", "no_max_subtraction", "store_without_mask", "missing_other", "low_precision_sum")
 LEFT_OUT = (
-    ("bea7/old/safe_softmax.py", "s00001", "is an earlier attempt; bea7/safe_softmax.py is the latest"),
-    ("notes.txt", "", "is no Python file"),
-    ("", "s99999", "handed nothing in"),
+    LeftOut("bea7/old/safe_softmax.py", "s00001", "is an earlier attempt; bea7/safe_softmax.py is the latest"),
+    LeftOut("notes.txt", "", "is no Python file"),
+    LeftOut("", "s99999", "handed nothing in"),
 )
 
 
@@ -128,5 +128,5 @@ def gathered(book: Gradebook, people: People | None = None) -> Gathered:
 def page(folder: Path, count: int = 60, **changes: bool) -> str:
     """The page of such a class."""
     with a_class(folder, count, **changes) as book:
-        left_out = [Left(*Named().left_out(*one)) for one in book.left_out(SLUG)]
+        left_out = [Named().left_out(one) for one in book.left_out(SLUG)]
         return to_html(gathered(book), kata(), left_out)

@@ -23,7 +23,8 @@ from feedback_samples import UNIT, check, passed, traffic_report
 from page_samples import SEED, SLUG, a_class, gathered, kata
 
 from tritonkata.courses import load_course
-from tritonkata.model.faults import Verdict
+from tritonkata.gradebook.types import LeftOut
+from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.observation import Level
 from tritonkata.model.report import CheckResult
 from tritonkata.page.charts import bins_of
@@ -104,6 +105,55 @@ def test_a_failure_without_a_name_is_told_by_its_verdict(verdict: Verdict):
     assert row.name == verdict.replace("_", " ")
     assert not row.is_named
     assert row.description
+
+
+def test_a_file_that_cannot_be_read_is_no_code_that_went_wrong():
+    unread = error_report()
+    unread = msgspec.structs.replace(
+        unread,
+        submission=msgspec.structs.replace(unread.submission, sha256=""),
+        fault=Fault("runtime_error", "load", "ann.py: is empty"),
+    )
+    raised = msgspec.structs.replace(error_report(), fault=Fault("runtime_error", "load", "no", "ValueError", 3))
+    page = contents(of(unread, ADA), of(raised, BOB))
+    told = {row.name: (row.parts, row.description) for row in page.mistakes}
+    assert told["unreadable file"][0] == (1,)
+    assert "cannot be read as Python" in told["unreadable file"][1]
+    assert told["runtime error"] == ((2,), "The file or a call ends in an error.")
+
+
+def test_a_file_that_cannot_be_read_makes_no_second_engine():
+    engine = right_report().engine
+    unread = msgspec.structs.replace(error_report(), engine=msgspec.structs.replace(engine, triton="", torch=""))
+    first, second = (
+        contents(*found).subtitle for found in ([of(right_report(), ADA)], [of(right_report(), ADA), of(unread, BOB)])
+    )
+    assert second == first
+    assert "Engine: " in contents(of(unread, BOB)).subtitle
+
+
+def test_the_time_of_grading_has_its_zone():
+    early, late = (f"2026-11-30T18:{minute}:00+00:00" for minute in (17, 45))
+    one = of(right_report(), ADA, graded_at=early)
+    assert contents(one).subtitle.startswith("Graded 2026-11-30 18:17, UTC. ")
+    both = contents(one, of(right_report(), BOB, graded_at=late))
+    assert both.subtitle.startswith("Graded 2026-11-30 18:17 to 2026-11-30 18:45, UTC. ")
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ([99], " 1 score lies outside 0 to 6 and is drawn at the end."),
+        ([-1, 6.25], " 2 scores lie outside 0 to 6 and are drawn at the end."),
+        ([0, 6], ""),
+    ],
+)
+def test_scores_outside_of_the_picture_are_told(scores, words):
+    page = contents(*(overridden(score=score) for score in scores))
+    assert page.scores is not None
+    told = page.scores.caption.partition("of 6.")[2]
+    assert told == words
+    assert "outside" not in page.scores.caption or page.scores.caption in page.scores.picture
 
 
 def test_a_file_that_cannot_be_graded_is_told_once():
@@ -245,11 +295,21 @@ def test_the_order_of_anonymous_parts_is_that_of_the_numbers(tmp_path):
         ("ann/x.py", "ann", "ann is here twice and nothing says which is newer; z is graded", None),
         ("Ann Lee_12/x.txt", "", "Lee handed in a text", None),
         ("a", "", "is replaced by other/x.py", None),
+        ("", "ann", "Ophelia handed in a text", None),
     ],
 )
 def test_anonymous_reasons_name_nobody(path, student, reason, shown):
     people = Numbered(["ann"], SEED)
-    told = people.left_out(path, student, reason)
-    assert told[0] == ""
-    assert told[1] == ("Student 1" if student else "")
-    assert told[2] == (shown or "not shown, since it names a file or a person")
+    told = people.left_out(LeftOut(path, student, reason, "Ann Ophelia" if student else ""))
+    assert told.path == ""
+    assert told.student == ("Student 1" if student else "")
+    assert told.reason == (shown or "not shown, since it names a file or a person")
+
+
+@pytest.mark.parametrize(
+    ("student", "name", "shown"),
+    [("204", "Cy Lee", "Cy Lee (204)"), ("cy", "cy", "cy"), ("cy", "", "cy"), ("", "", "")],
+)
+def test_who_was_left_out_has_the_name_that_is_known(student, name, shown):
+    told = Named().left_out(LeftOut("x.txt", student, "is no Python file", name))
+    assert (told.path, told.student, told.reason) == ("x.txt", shown, "is no Python file")

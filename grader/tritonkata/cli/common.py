@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import traceback
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,9 +37,10 @@ class Problem(click.ClickException):
 
 if TYPE_CHECKING:
     _KataParam = click.ParamType[Kata]
+    _TextParam = click.ParamType[str]
 else:
     # Older releases of click have no subscript here.
-    _KataParam = click.ParamType
+    _KataParam = _TextParam = click.ParamType
 
 
 class FileType(click.Path):
@@ -53,6 +55,16 @@ class FileType(click.Path):
             name = param.get_error_hint(ctx) if param is not None and ctx is not None else "the path"
             raise Problem(f"{name} is empty; name a file, or leave it out")
         return super().convert(value, param, ctx)
+
+
+class StudentType(_TextParam):
+    """A student's id, with accents in the form that intake gives them."""
+
+    name = "student"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Put accents and their letters together."""
+        return unicodedata.normalize("NFC", str(value))
 
 
 class KataType(_KataParam):

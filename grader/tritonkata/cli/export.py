@@ -11,7 +11,7 @@ import click
 
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
 from tritonkata.cli.outputs import refuse_foreign
-from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
+from tritonkata.cli.records import KATA, OUT, STUDENT, attempts_of, kata_of, opened, tell_of_ungraded
 from tritonkata.exports import formats
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _JSON_LINE = b'{"student":'
 @click.option("--format", "form", type=click.Choice([*formats.STUDENT, *formats.CLASS]), required=True)
 @click.option("--to", "target", metavar="FILE", type=FileType(), help="Standard output without it; a folder for JSON.")
 @click.option("--into", "sheet", metavar="FILE", type=FileType(), help="Canvas's or Moodle's own sheet, to fill in.")
-@click.option("--student", metavar="ID", help="This student alone.")
+@click.option("--student", metavar="ID", type=STUDENT, help="This student alone.")
 def export(
     out: Path, slug: str | None, form: str, target: Path | None, sheet: Path | None, student: str | None
 ) -> None:
@@ -67,7 +67,7 @@ def export(
 @click.option(
     "--to", "target", metavar="DIR", type=FileType(), help="Where the pages go.  [default: DIR/feedback-SLUG]"
 )
-@click.option("--student", metavar="ID", help="This student alone.")
+@click.option("--student", metavar="ID", type=STUDENT, help="This student alone.")
 @click.pass_context
 def feedback(ctx: click.Context, out: Path, slug: str | None, target: Path | None, student: str | None) -> None:
     """Write one Markdown and one HTML page a student: what `kata check` would have told them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,8 +16,9 @@ from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
-    from tritonkata.gradebook.types import Submitted
+    from tritonkata.gradebook.types import LeftOut, Submitted
     from tritonkata.intake import Attempt, Download, Intake
+    from tritonkata.model.record import Student
 
 LAYOUTS = ("plain", "canvas", "moodle", "gradescope", "nbgrader", "github")
 
@@ -115,18 +116,25 @@ def _print_lines(found: Intake) -> None:
     import msgspec
 
     for one in found.attempts:
-        students = [student.id for student in one.students]
-        line = {"students": students, "file": one.path, "submitted_at": one.submitted_at, "late": one.late}
+        line = {**_who(one.students), "file": one.path, "submitted_at": one.submitted_at, "late": one.late}
         click.echo(msgspec.json.encode({**line, "attempt": one.attempt}))
     for left in found.left_out:
-        students = [] if left.student is None else [left.student.id]
-        click.echo(msgspec.json.encode({"students": students, "file": left.path, "left_out": left.reason}))
+        who = _who([] if left.student is None else [left.student])
+        click.echo(msgspec.json.encode({**who, "file": left.path, "left_out": left.reason}))
+
+
+def _who(students: Sequence[Student]) -> dict[str, list[str]]:
+    """Ids, and in the same order names, which are empty where nobody gives one."""
+    return {"students": [student.id for student in students], "names": [student.name for student in students]}
 
 
 def _tell_of_left_out(found: Intake) -> None:
     """Say who has nothing that is graded: without the table nobody would know."""
+    from tritonkata.intake import named
+
     have = {student.id for one in found.attempts for student in one.students}
-    lack = sorted({left.student.id for left in found.left_out if left.student is not None} - have)
+    left_out = {left.student.id: left.student for left in found.left_out if left.student is not None}
+    lack = [named(left_out[own]) for own in sorted(left_out.keys() - have)]
     if lack:
         who = f"{plural(len(lack), 'student')} {'has' if len(lack) == 1 else 'have'}"
         click.echo(f"Note: {who} handed in nothing that can be graded ({some(lack)}); --dry-run says why", err=True)
@@ -171,5 +179,9 @@ def _with_source(download: Download, attempt: Attempt) -> Submitted:
     )
 
 
-def _left_out(found: Intake) -> list[tuple[str, str, str]]:
-    return [(left.path, "" if left.student is None else left.student.id, left.reason) for left in found.left_out]
+def _left_out(found: Intake) -> Iterator[LeftOut]:
+    from tritonkata.gradebook.types import LeftOut
+
+    for left in found.left_out:
+        own, name = ("", "") if left.student is None else (left.student.id, left.student.name)
+        yield LeftOut(left.path, own, left.reason, name)

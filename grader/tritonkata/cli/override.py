@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import Problem
-from tritonkata.cli.records import KATA, OUT, kata_of, opened, refuse_unknown, some
+from tritonkata.cli.records import KATA, OUT, STUDENT, kata_of, opened, refuse_unknown, some
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
 
 
 @click.command(epilog="Example: kata override ann --score 12 --reason 'graded by hand' --author 'T. A.'")
-@click.argument("students", metavar="STUDENT...", nargs=-1, required=True)
+@click.argument("students", metavar="STUDENT...", type=STUDENT, nargs=-1, required=True)
 @OUT
 @KATA
 @click.option("--score", type=float, help="The score that counts from now on.")

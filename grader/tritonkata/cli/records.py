@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import FileType, Problem, course_of
+from tritonkata.cli.common import FileType, Problem, StudentType, course_of
 from tritonkata.feedback.clean import clean
 from tritonkata.model.course import Kata
 
@@ -20,6 +20,7 @@ OUT = click.option(
     "--out", metavar="DIR", type=FileType(), default=Path("grades"), show_default=True, help="The gradebook."
 )
 _NAMES_SHOWN = 5
+STUDENT = StudentType()
 KATA = click.option("--kata", "slug", metavar="SLUG", help="Which kata, where the gradebook has several.")
 
 

@@ -8,13 +8,15 @@ import click
 
 from tritonkata.cli import grading
 from tritonkata.cli.common import Problem
-from tritonkata.cli.records import KATA, OUT, kata_of, opened, refuse_unknown
+from tritonkata.cli.records import KATA, OUT, STUDENT, kata_of, opened, refuse_unknown
 
 
 @click.command(epilog="Example: kata regrade --out grades --student ann")
 @OUT
 @KATA
-@click.option("--student", "students", metavar="ID", multiple=True, help="This student; can be given several times.")
+@click.option(
+    "--student", "students", metavar="ID", type=STUDENT, multiple=True, help="This student; can be given several times."
+)
 @click.option(
     "--verdict", type=click.Choice(["pass", "fail", "error", "grader_error"]), help="Those with this verdict."
 )

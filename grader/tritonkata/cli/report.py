@@ -32,7 +32,6 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
     """
     from tritonkata.exports.filenames import write_whole
     from tritonkata.page.gather import gather
-    from tritonkata.page.model import Left
     from tritonkata.page.render import to_html
 
     with opened(out) as book:
@@ -42,7 +41,7 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
         attempts = attempts_of(book, kata)
         people = _people(book, kata, attempts, anonymous=anonymous)
         gathered = gather(book.records(kata.slug, attempts), kata, people)
-        left_out = [Left(*people.left_out(*one)) for one in book.left_out(kata.slug)]
+        left_out = [people.left_out(one) for one in book.left_out(kata.slug)]
         tell_of_ungraded(book, kata)
     if not gathered.parts:
         raise Problem(f"{book.path}: nothing of {kata.slug} was graded yet; begin with `kata grade`")
@@ -73,6 +72,6 @@ def _people(book: Gradebook, kata: Kata, attempts: str, *, anonymous: bool) -> P
     if not anonymous:
         return Named()
     ids = {student.id for record in book.records(kata.slug, attempts) for student in record.students}
-    ids |= {student for _, student, _ in book.left_out(kata.slug) if student}
+    ids |= {left.student for left in book.left_out(kata.slug) if left.student}
     last = book.last_run(kata.slug)
     return Numbered(ids, 0 if last is None else last.seed)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
@@ -139,8 +140,8 @@ def write(sheet: Sheet, file: TextIO) -> None:
 
 
 def folded(text: str) -> str:
-    """For comparisons."""
-    return " ".join(text.split()).casefold()
+    """For comparisons, with accents in one form: some programs take letters apart."""
+    return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
 
 def listed(names: Iterable[str]) -> str:

@@ -72,7 +72,11 @@ ALTER TABLE run ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
 UPDATE run SET turn = id;
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+_FOURTH = """
+ALTER TABLE left_out ADD COLUMN name TEXT NOT NULL DEFAULT '';
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """The step from each version to the next; version 0 is an empty file."""
 
 

@@ -14,7 +14,7 @@ import msgspec
 from tritonkata.gradebook.problems import problems
 from tritonkata.gradebook.records import best_of, by_override, overrides_of, records_of, students_of
 from tritonkata.gradebook.taking_in import put, put_aside
-from tritonkata.gradebook.types import GradebookProblem, Pending, Run, Settings, Submitted
+from tritonkata.gradebook.types import GradebookProblem, LeftOut, Pending, Run, Settings, Submitted
 from tritonkata.model.record import Override, Record
 from tritonkata.model.report import Report
 
@@ -72,10 +72,10 @@ class Gradebook:
             rows = self._connection.execute("SELECT DISTINCT kata FROM submission ORDER BY kata")
             return tuple(row[0] for row in rows)
 
-    def take_in(self, kata: str, submitted: Iterable[Submitted], left_out: Iterable[tuple[str, str, str]]) -> int:
+    def take_in(self, kata: str, submitted: Iterable[Submitted], left_out: Iterable[LeftOut]) -> int:
         """Note what a download holds; how many submissions. What is no longer there is kept, and not counted.
 
-        `left_out` are (path, student, reason). A submission whose bytes changed loses its report to the earlier ones.
+        A submission whose bytes changed loses its report to the earlier ones.
         """
         count = 0
         with problems(self.path), self._connection as connection:
@@ -84,7 +84,8 @@ class Gradebook:
                 put(connection, kata, one)
                 count += 1
             connection.execute("DELETE FROM left_out WHERE kata = ?", (kata,))
-            connection.executemany("INSERT INTO left_out VALUES (?, ?, ?, ?)", ((kata, *row) for row in left_out))
+            sql = "INSERT INTO left_out (kata, path, student, reason, name) VALUES (?, ?, ?, ?, ?)"
+            connection.executemany(sql, ((kata, *row) for row in left_out))
         return count
 
     def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
@@ -188,12 +189,11 @@ class Gradebook:
             row = self._connection.execute(sql, (kata, record.file)).fetchone()
         return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", errors="replace")
 
-    def left_out(self, kata: str) -> list[tuple[str, str, str]]:
-        """What the last download held and was not graded: path, student, reason."""
+    def left_out(self, kata: str) -> list[LeftOut]:
+        """What the last download held and was not graded."""
         with problems(self.path):
-            return self._connection.execute(
-                "SELECT path, student, reason FROM left_out WHERE kata = ?", (kata,)
-            ).fetchall()
+            rows = self._connection.execute("SELECT path, student, reason, name FROM left_out WHERE kata = ?", (kata,))
+            return [LeftOut(*row) for row in rows]
 
     def close(self) -> None:
         """Let go of the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -54,3 +55,12 @@ class Pending:
     file: str
     source: bytes | None
     problem: str
+
+
+class LeftOut(NamedTuple):
+    """Something of a download that is not graded: `path` and `student` (an id) are empty where there is none."""
+
+    path: str
+    student: str
+    reason: str
+    name: str = ""

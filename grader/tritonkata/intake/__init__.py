@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tritonkata.intake.choose import absent, choose, read_roster
+from tritonkata.intake.choose import absent, choose
 from tritonkata.intake.download import Download, open_download
 from tritonkata.intake.layouts import LAYOUTS, layout_named, recognise
 from tritonkata.intake.members import MemberProblem
-from tritonkata.intake.table import print_intake
+from tritonkata.intake.roster import read_roster
+from tritonkata.intake.table import named, print_intake
 from tritonkata.intake.types import Attempt, Intake, IntakeProblem, LeftOut, Which
 from tritonkata.model.record import Student
 
@@ -27,6 +28,7 @@ __all__ = [
     "LeftOut",
     "MemberProblem",
     "Which",
+    "named",
     "open_download",
     "print_intake",
     "read_roster",

@@ -32,12 +32,16 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".
 _ZIP_STARTS = (b"PK\3\4", b"PK\5\6")
 _START_BYTES = 262
 _LONGEST_LINE = 1 << 16
+_SUBMISSIONS = (".py", ".ipynb")
+_AGAIN = "download it again, or unpack it and name the folder"
+_GRADEBOOK = "holds a gradebook, so nothing in it is a submission"
 
 
 class Download:
     """A download that is open for reading; a context manager. `open_download` makes one.
 
     Attributes:
+        where: the path as it was given, for messages.
         name: of the folder or archive, without the ending of an archive.
         members: every file by name, also those that cannot be read.
         left_out: what has no usable name, or a second member of one name.
@@ -52,6 +56,7 @@ class Download:
         self._nested: tuple[Member, Container] | None = None
         self._found: dict[tuple[str, ...], Member] = {}
         self._left_out: list[LeftOut] = []
+        self.where = readable(path)
         self.name = without_ending(path.resolve().name)
         self.ignored = 0
         try:
@@ -124,9 +129,12 @@ class Download:
         try:
             for number, entry in enumerate(self._container.entries()):
                 if number >= MAX_MEMBERS:
-                    raise IntakeProblem(f"{self.name} holds more than {MAX_MEMBERS} files; grade it in parts")
+                    raise IntakeProblem(f"{self.where}: holds more than {MAX_MEMBERS} files; grade it in parts")
                 if (member := self._named(entry)) is not None:
                     self._add(member)
+            if isinstance(self._container, Folder):
+                # Named, since somebody may have handed in a file of that name.
+                self._left_out += (LeftOut(printable(name), None, _GRADEBOOK) for name in self._container.gradebooks)
         except ContainerProblem as problem:
             if not self._found:
                 raise
@@ -212,7 +220,9 @@ def open_download(path: Path) -> Download:
     except OSError as error:
         raise IntakeProblem(f"{where}: cannot be read: {error.strerror}; correct its permissions") from error
     except ContainerProblem as problem:
-        raise IntakeProblem(f"{where}: {problem}; download it again, or unpack it and name the folder") from problem
+        one_file = path.suffix.lower() in _SUBMISSIONS
+        do = "name the folder that holds all submissions" if one_file else _AGAIN
+        raise IntakeProblem(f"{where}: {problem}; {do}") from problem
 
 
 def without_ending(name: str) -> str:

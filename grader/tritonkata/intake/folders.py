@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tritonkata.gradebook.opening import FILE_NAME
 from tritonkata.intake.members import EMPTY, SEPARATOR, ContainerProblem, Entry, MemberProblem, pieces
 from tritonkata.intake.names import MAX_DEPTH, is_noise
 
@@ -22,11 +23,16 @@ REPOSITORY = ".git"
 
 
 class Folder:
-    """The files below `root`. `repositories` has the folders found to hold a `.git` folder, once they were listed."""
+    """The files below `root`, but for those of gradebooks.
+
+    Once they were listed, `repositories` has the folders found to hold a `.git` folder, and `gradebooks` those that
+    were passed over because they hold a gradebook.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.repositories: set[str] = set()
+        self.gradebooks: list[str] = []
 
     def entries(self) -> Iterator[Entry]:
         """Everything but folders that hold something, in the order of their names.
@@ -44,6 +50,9 @@ class Folder:
             if not folder:
                 raise ContainerProblem(f"cannot be listed: {error.strerror}") from error
             yield Entry(folder, 0, f"cannot be listed: {error.strerror}")
+            return
+        if folder and any(entry.name == FILE_NAME for entry in found):
+            self.gradebooks.append(folder)
             return
         if folder and not found:
             yield Entry(folder, 0, EMPTY)

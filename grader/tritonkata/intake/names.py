@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from tritonkata.feedback.clean import clean
 from tritonkata.intake.members import SEPARATOR
@@ -22,6 +23,11 @@ _SHOWN_CHARACTERS = 300
 def printable(name: str) -> str:
     r"""`name` on one line, with every character that could mislead as an escape such as `\x1b`."""
     return clean(readable(name), limit=_SHOWN_CHARACTERS).replace("\n", "\\n")
+
+
+def known_as(name: str) -> str:
+    """What a person is called, printable: accents in one form, since macOS takes them apart and a roster does not."""
+    return printable(unicodedata.normalize("NFC", readable(name)))
 
 
 def parts_of(name: str) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def last_line(intake: Intake) -> str:
 def _attempts(attempts: tuple[Attempt, ...], width: int) -> Table:
     table = _table(width, ("student", "file", "submitted (UTC)", "late", "attempt"))
     for attempt in attempts:
-        students = "\n".join(_named(student) for student in attempt.students)
+        students = "\n".join(named(student) for student in attempt.students)
         at = (attempt.submitted_at or "-")[:_TIME_CHARACTERS].replace("T", " ")
         file = Text(one_line(attempt.problem or attempt.path), style="red" if attempt.problem else "")
         table.add_row(Text(students), file, Text(one_line(at)), _LATE[attempt.late], str(attempt.attempt))
@@ -61,12 +61,13 @@ def _left_out(left_out: tuple[LeftOut, ...], width: int) -> Table:
 
 def _what(left: LeftOut) -> Iterator[str]:
     if left.student is not None:
-        yield _named(left.student)
+        yield named(left.student)
     if left.path:
         yield one_line(left.path)
 
 
-def _named(student: Student) -> str:
+def named(student: Student) -> str:
+    """`204 (Cy Lee)`, or the id alone."""
     name = one_line(student.name)
     own = one_line(student.id)
     return f"{own} ({name})" if name and name != own else own

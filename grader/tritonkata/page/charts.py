@@ -60,6 +60,11 @@ def bins_of(scores: Sequence[float], most: float) -> tuple[Bin, ...]:
     return tuple(Bin(place * step, (place + 1) * step, counted[place]) for place in range(count))
 
 
+def outside(scores: Sequence[float], most: float) -> int:
+    """How many scores lie below 0 or above `most`, and are drawn in the bar at that end."""
+    return sum(not 0 <= score <= most + 1e-9 for score in scores)
+
+
 def histogram(bins: Sequence[Bin], described: str) -> str:
     """The distribution of scores."""
     step = bins[0].last - bins[0].first

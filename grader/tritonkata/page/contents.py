@@ -12,12 +12,12 @@ from markupsafe import Markup
 from tritonkata.feedback.clean import one_line
 from tritonkata.feedback.numbers import few, number, plural
 from tritonkata.model.course import Kata
-from tritonkata.model.faults import Verdict
 from tritonkata.page import charts
-from tritonkata.page.model import CheckRate, Gathered, Left, Part
+from tritonkata.page.model import CheckRate, Failure, Gathered, Left, Part
 
 _MOODS = {"passed": "pass", "failed": "fail", "not gradable": "fail", "grader failed": "error"}
-_UNNAMED: Mapping[Verdict, str] = {
+_UNNAMED: Mapping[Failure, str] = {
+    "unreadable_file": "It cannot be read as Python: it is empty, too large, no UTF-8 text or no file.",
     "wrong_output": "The numbers are wrong in a way that no known mistake explains.",
     "out_of_bounds": "The kernel reads or writes outside its tensors.",
     "uninitialised_read": "The result depends on memory that nobody wrote.",
@@ -117,7 +117,7 @@ def page_of(gathered: Gathered, kata: Kata, left_out: tuple[Left, ...], *, is_an
 
 def _subtitle(gathered: Gathered) -> Iterator[str]:
     first, last = gathered.graded
-    yield f"Graded {first}" if first == last else f"Graded {first} to {last}, UTC"
+    yield f"Graded {first if first == last else f'{first} to {last}'}, UTC"
     yield f"Engine: {'; '.join(few(gathered.engines))}"
 
 
@@ -152,10 +152,19 @@ def _scores(parts: tuple[Part, ...]) -> Scores | None:
     caption = (
         f"{plural(len(scores), 'submission')}: mean {shown[0]}, median {shown[2]}, the middle half from {shown[1]} to "
         f"{shown[3]}, of {number(_most(parts), 4)}."
+        + _beyond(charts.outside(scores, _most(parts)), _most(parts))
         + (f" {plural(without, 'submission')} without a score: the grader failed there." if without else "")
     )
     rows = tuple((charts.span_words(bins, place), one.count) for place, one in enumerate(bins))
     return Scores(Markup(charts.histogram(bins, caption)), caption, rows)
+
+
+def _beyond(outside: int, most: float) -> str:
+    """That the picture does not show how far scores by hand lie outside of it."""
+    if not outside:
+        return ""
+    lie, are = ("lies", "is") if outside == 1 else ("lie", "are")
+    return f" {plural(outside, 'score')} {lie} outside 0 to {number(most, 4)} and {are} drawn at the end."
 
 
 def _taught(gathered: Gathered) -> Iterator[Taught]:

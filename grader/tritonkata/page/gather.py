@@ -17,10 +17,10 @@ from tritonkata.feedback.prose import plain
 from tritonkata.feedback.templates import mistake_summary
 from tritonkata.hidden.budget import slack
 from tritonkata.model.course import Kata
-from tritonkata.model.faults import Verdict
+from tritonkata.model.faults import Fault, Verdict
 from tritonkata.model.record import Record
-from tritonkata.model.report import CheckResult
-from tritonkata.page.model import CheckLine, CheckRate, Gathered, Mistake, Part, Unnamed
+from tritonkata.model.report import CheckResult, Report
+from tritonkata.page.model import CheckLine, CheckRate, Failure, Gathered, Mistake, Part, Unnamed
 from tritonkata.page.people import People
 
 VERDICTS = {"pass": "passed", "fail": "failed", "error": "not gradable", "grader_error": "grader failed"}
@@ -38,8 +38,9 @@ class _Counts:
     verdicts: dict[str, Counter[str]] = field(default_factory=dict)
     mistakes: dict[str, list[int]] = field(default_factory=dict)
     descriptions: dict[str, str] = field(default_factory=dict)
-    unnamed: dict[Verdict, list[int]] = field(default_factory=dict)
+    unnamed: dict[Failure, list[int]] = field(default_factory=dict)
     engines: dict[str, None] = field(default_factory=dict)
+    expected: dict[str, None] = field(default_factory=dict)
     absent: Counter[str] = field(default_factory=Counter)
     first: str = ""
     last: str = ""
@@ -67,7 +68,7 @@ def gather(records: Iterable[Record], kata: Kata, people: People) -> Gathered:
         checks=_rates(counts),
         mistakes=_mistakes(counts, numbers),
         unnamed=tuple(Unnamed(verdict, _numbers(places, numbers)) for verdict, places in counts.unnamed.items()),
-        engines=tuple(counts.engines),
+        engines=tuple(counts.engines or counts.expected),
         graded=(_minute(counts.first), _minute(counts.last)),
         absent=tuple(line for line, _ in counts.absent.most_common(_MOST_ABSENT)),
     )
@@ -76,7 +77,9 @@ def gather(records: Iterable[Record], kata: Kata, people: People) -> Gathered:
 def _count(counts: _Counts, place: int, record: Record, kata: Kata, people: People) -> None:
     report = record.report
     counts.students.update(student.id for student in record.students)
-    counts.engines[engine_words(report)] = None
+    # Of an engine that never started, since the file could not be read, no versions are known.
+    started = report.engine.triton or report.engine.torch
+    (counts.engines if started else counts.expected)[engine_words(report)] = None
     counts.first = min(counts.first or record.graded_at, record.graded_at)
     counts.last = max(counts.last, record.graded_at)
     counts.absent.update(people.text(line, record) for line in absent_lines(report))
@@ -88,11 +91,17 @@ def _count(counts: _Counts, place: int, record: Record, kata: Kata, people: Peop
         counts.mistakes.setdefault(name, []).append(place)
         if name not in counts.descriptions:
             counts.descriptions[name] = _description(name, record, kata, people)
-    verdicts = dict.fromkeys(check.verdict for check in failed if not check.diagnosis)
+    verdicts: dict[Failure, None] = {check.verdict: None for check in failed if not check.diagnosis}
     if report.verdict == "error" and report.fault is not None:
-        verdicts[report.fault.verdict] = None
+        verdicts[_failure(report, report.fault)] = None
     for verdict in verdicts:
         counts.unnamed.setdefault(verdict, []).append(place)
+
+
+def _failure(report: Report, fault: Fault) -> Failure:
+    # A file has a digest once it can be read; what Python refuses of one without is told as such.
+    is_unread = fault.verdict == "runtime_error" and not report.submission.sha256
+    return "unreadable_file" if is_unread else fault.verdict
 
 
 def _description(name: str, record: Record, kata: Kata, people: People) -> str:

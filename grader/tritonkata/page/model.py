@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from tritonkata.model.faults import Verdict
 
@@ -95,11 +96,15 @@ class Mistake:
     parts: tuple[int, ...]
 
 
+Failure = Verdict | Literal["unreadable_file"]
+"""How a submission failed: `unreadable_file` where nothing of it was ever run."""
+
+
 @dataclass(frozen=True)
 class Unnamed:
-    """Failed checks for which no mistake was recognised, by verdict."""
+    """Failed checks for which no mistake was recognised, by verdict, and files that no check could be run on."""
 
-    verdict: Verdict
+    verdict: Failure
     parts: tuple[int, ...]
 
 

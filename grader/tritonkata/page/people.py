@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from tritonkata.feedback.clean import one_line
+from tritonkata.gradebook.types import LeftOut
 from tritonkata.model.record import Record, Student
+from tritonkata.page.model import Left
 
 MOST_CHARACTERS = 200
 WITHHELD = "not shown, since it names a file or a person"
@@ -29,8 +31,8 @@ class People(Protocol):
     def text(self, text: str, record: Record) -> str:
         """Text that belongs to a record, on one line, as it may be shown."""
 
-    def left_out(self, path: str, student: str, reason: str) -> tuple[str, str, str]:
-        """Path, student and reason of something that was not graded, as they may be shown."""
+    def left_out(self, left: LeftOut) -> Left:
+        """Something that was not graded, as it may be shown."""
 
 
 class Named:
@@ -47,10 +49,10 @@ class Named:
         """The text, cut where it is long."""
         return one_line(text, limit=MOST_CHARACTERS)
 
-    def left_out(self, path: str, student: str, reason: str) -> tuple[str, str, str]:
+    def left_out(self, left: LeftOut) -> Left:
         """All of it."""
-        shown = (one_line(part, limit=MOST_CHARACTERS) for part in (path, student, reason))
-        return next(shown), next(shown), next(shown)
+        path, reason = (one_line(text, limit=MOST_CHARACTERS) for text in (left.path, left.reason))
+        return Left(path, self.name(Student(left.student, left.name)), reason)
 
 
 class Numbered:
@@ -79,13 +81,14 @@ class Numbered:
         # Before it is cut, so that no half of a name stays at the end.
         return one_line(_struck_out(one_line(text), record), limit=MOST_CHARACTERS)
 
-    def left_out(self, path: str, student: str, reason: str) -> tuple[str, str, str]:
+    def left_out(self, left: LeftOut) -> Left:
         """No path; the number; a reason without its second half, which names other files."""
-        who = self._number(student) if student else ""
-        said = one_line(reason, limit=MOST_CHARACTERS).partition(";")[0].partition(",")[0]
-        names = {word.casefold() for word in _WORD.findall(f"{path} {student}") if len(word) >= _SHORTEST}
+        who = self._number(left.student) if left.student else ""
+        said = one_line(left.reason, limit=MOST_CHARACTERS).partition(";")[0].partition(",")[0]
+        words = _WORD.findall(f"{left.path} {left.student} {left.name}")
+        names = {word.casefold() for word in words if len(word) >= _SHORTEST}
         tells = names & {word.casefold() for word in _WORD.findall(said)} or "." in said or "/" in said
-        return "", who, WITHHELD if tells else said
+        return Left("", who, WITHHELD if tells else said)
 
     def _number(self, own: str) -> str:
         # Somebody whose work was graded only after the ids were gathered gets the next one.

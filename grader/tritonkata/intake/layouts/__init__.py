@@ -34,7 +34,7 @@ def recognise(download: Download) -> Layout:
         IntakeProblem: none fits, or two fit equally well.
     """
     if not download.members:
-        raise IntakeProblem(f"{printable(download.name)}: holds no files; name the folder or archive of submissions")
+        raise IntakeProblem(f"{download.where}: holds no files; name the folder or archive of submissions")
     sure = {layout.name: layout.sure(download) for layout in LAYOUTS.values()}
     certain = {name: value for name, value in sure.items() if value >= _FITS} or {
         name: value for name, value in sure.items() if name == plain.LAYOUT.name and value > 0
@@ -42,11 +42,11 @@ def recognise(download: Download) -> Layout:
     best = [name for name, value in certain.items() if value == max(certain.values())]
     if not best:
         raise IntakeProblem(
-            f"{printable(download.name)}: is laid out in no way that is known; say --layout with one of {_shapes()}"
+            f"{download.where}: is laid out in no way that is known; say --layout with one of {_shapes()}"
         )
     if len(best) > 1:
         raise IntakeProblem(
-            f"{printable(download.name)}: fits the layouts {joined(best)} equally well; say which with --layout NAME"
+            f"{download.where}: fits the layouts {joined(best)} equally well; say which with --layout NAME"
         )
     return LAYOUTS[best[0]]
 

@@ -25,7 +25,7 @@ from tritonkata.intake.layouts.common import (
     wrappers,
 )
 from tritonkata.intake.members import Member
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as
 from tritonkata.intake.types import Attempt, Taken
 from tritonkata.model.record import Student
 
@@ -54,9 +54,9 @@ def _upload(member: Member, depth: int) -> _Upload | None:
     if not _fits((head, *inside)):
         return None
     if match := _ANONYMOUS.fullmatch(head):
-        student = Student(f"anon_{printable(match['id'])}", numbers={"canvas_anonymous": printable(match["id"])})
+        student = Student(f"anon_{known_as(match['id'])}", numbers={"canvas_anonymous": known_as(match["id"])})
     elif match := _NAMED.fullmatch(head) or _NO_FILE.fullmatch(head):
-        student = Student(match["id"], printable(match["name"]), numbers={"canvas": match["id"]})
+        student = Student(match["id"], known_as(match["name"]), numbers={"canvas": match["id"]})
     else:
         return None
     file_id = int(match.groupdict().get("file") or 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as
 from tritonkata.intake.times import in_utc
 from tritonkata.model.record import Student
 
@@ -41,7 +41,7 @@ def read_scores(lines: Iterable[str]) -> dict[str, Scored]:
 
 def _scored(username: str, row: dict[str, str]) -> Scored:
     name = " ".join(word for column in ("first_name", "last_name") if (word := (row.get(column) or "").strip()))
-    shown = printable(username)
-    student = Student(shown, printable(name), printable((row.get("email") or "").strip()), {"github": shown})
+    shown = known_as(username)
+    student = Student(shown, known_as(name), known_as((row.get("email") or "").strip()), {"github": shown})
     late = _LATE.get((row.get("late") or "").strip().lower())
     return Scored(student, in_utc(row.get("datetime") or ""), late)

@@ -27,7 +27,7 @@ from tritonkata.intake.layouts.common import (
     unmatched,
 )
 from tritonkata.intake.members import SEPARATOR, Member, MemberProblem
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as
 from tritonkata.intake.types import Attempt, LeftOut, Taken
 from tritonkata.model.record import Student
 
@@ -95,7 +95,7 @@ def _take(download: Download, slug: str) -> Taken:
     with CommitTimes() as times:
         for repository, files in grouped(works).items():
             username = _username(repository, place.assignment) or _username(repository, slug)
-            known = scores.get((username or "").lower()) or _unscored(printable(username or repository), username)
+            known = scores.get((username or "").lower()) or _unscored(known_as(username or repository), username)
             folder = SEPARATOR.join(files[0].member.parts[: place.depth + 1])
             picked = pick(files, slug)
             if picked.work is None:

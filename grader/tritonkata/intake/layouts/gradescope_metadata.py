@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as, printable
 from tritonkata.intake.times import in_utc
 from tritonkata.model.record import Student
 
@@ -106,7 +106,7 @@ def _students(submitters: list[dict[str, str]]) -> tuple[Student, ...]:
     """Those of whom anything is known; an account that was deleted leaves an empty one in its group."""
     students = []
     for fields in submitters:
-        name, sid, email = (printable(fields.get(key, "")) for key in _FIELDS)
+        name, sid, email = (known_as(fields.get(key, "")) for key in _FIELDS)
         if sid or email or name:
             students.append(Student(sid or email or name, name, email, {"sid": sid} if sid else {}))
     if submitters and not students:

@@ -23,7 +23,7 @@ from tritonkata.intake.layouts.common import (
     wrappers,
 )
 from tritonkata.intake.members import SEPARATOR
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as
 from tritonkata.intake.types import Attempt, LeftOut, Taken
 from tritonkata.model.record import Student
 
@@ -43,7 +43,7 @@ def _sure(download: Download) -> float:
 def _student(folder: str) -> Student:
     match = _FOLDER.fullmatch(folder)
     assert match is not None
-    name = printable(match["name"])
+    name = known_as(match["name"])
     return Student(match["id"] or name, name, numbers={"moodle": match["id"]} if match["id"] else {})
 
 

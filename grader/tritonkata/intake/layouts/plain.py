@@ -5,7 +5,7 @@ from __future__ import annotations
 from tritonkata.intake.download import Download, without_ending
 from tritonkata.intake.layouts.common import Layout, Work, attempt_of, grouped, no_attempt, pick
 from tritonkata.intake.members import SEPARATOR, Member
-from tritonkata.intake.names import printable
+from tritonkata.intake.names import known_as, printable
 from tritonkata.intake.types import Attempt, LeftOut, Taken
 from tritonkata.model.record import Student
 
@@ -47,7 +47,7 @@ def _take(download: Download, slug: str) -> Taken:
                 LeftOut(printable(files[0].member.name), None, "is no folder of a student and no Python file")
             )
             continue
-        student = Student(printable(_student(place, flat)))
+        student = Student(known_as(_student(place, flat)))
         picked = pick(files, slug)
         if picked.work is None:
             name = SEPARATOR.join(files[0].member.parts[: depth + 1])
