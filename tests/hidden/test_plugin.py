@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tritonkata.engine.client import GraderError
 from tritonkata.hidden.plugin import Session, run_hidden_tests
 from tritonkata.model.course import Entry, Kata, KataFile, TrafficBudget
 from tritonkata.model.faults import Fault
@@ -176,6 +177,15 @@ def test_a_limit_that_a_worker_tells_of_is_no_pass(
 def test_an_author_s_bug_is_the_graders_fault(tmp_path: Path) -> None:
     session = run(tmp_path, '@pytest.mark.check("a", points=1)\ndef test_a():\n    undefined_name\n')
     assert verdicts(session) == {"a": "grader_error"}
+
+
+def test_an_engine_that_fails_under_a_test_is_no_fault_of_the_test(tmp_path: Path) -> None:
+    class Broken(NumpyEngine):
+        def run(self, entry: Entry, arguments: tuple[NDArray[Any], ...]) -> Observation:
+            raise GraderError("the launcher of GPU 0 did not start")
+
+    outcome = run(tmp_path, ONE_CALL, Broken()).outcomes["a"]
+    assert (outcome.verdict, outcome.message) == ("grader_error", "the launcher of GPU 0 did not start")
 
 
 def test_a_hidden_test_that_cannot_be_collected_is_a_problem_of_the_course(tmp_path: Path) -> None:

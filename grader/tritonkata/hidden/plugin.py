@@ -169,7 +169,7 @@ class HiddenTests:
             outcome.evidence = _with_case(Evidence(), last)
         else:
             outcome.verdict = "grader_error"
-            outcome.message = str(error) if isinstance(error, CourseFault) else self._told(item, error)
+            outcome.message = str(error) if isinstance(error, CourseFault | GraderError) else self._told(item, error)
             if isinstance(error, GraderError | KeyboardInterrupt):
                 item.session.shouldstop = str(error)
 
