@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
+from tritonkata.diagnosis.evidence import from_evidence
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Unwritten
 from tritonkata.model.report import Case, CheckResult, Evidence, Mismatch, TrafficEvidence
@@ -63,16 +63,3 @@ def access(operation: Any, element: int, masked: bool = False) -> Access:
 )
 def test_each_rule(check: CheckResult, diagnosis: str | None) -> None:
     assert from_evidence(check, "") == diagnosis
-
-
-def test_loads_without_other_are_found_by_line() -> None:
-    source = (
-        "import triton.language as tl\n"
-        "def k(p, m):\n"
-        "    a = tl.load(p, mask=m)\n"
-        "    b = tl.load(p, mask=m, other=0.0)\n"
-        "    c = tl.load(p)\n"
-        "    d = tl.load(p, m, 0.0)\n"
-        "    e = tl.load(p, m)\n"
-    )
-    assert loads_without_other(source) == (3, 7)

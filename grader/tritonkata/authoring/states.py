@@ -18,6 +18,7 @@ from tritonkata.model.report import (
     CheckResult,
     Engine,
     Evidence,
+    MaskedLoad,
     Mismatch,
     MismatchKind,
     Report,
@@ -90,7 +91,10 @@ def _evidences() -> Iterator[tuple[Verdict, Evidence]]:
     yield from _answered()
     hole = (Unwritten(0, 3, (0, 1), (3, 4)),)
     yield "uninitialised_read", Evidence(unwritten=hole)
-    full = Evidence(next(_mismatches()), next(_faults()), _CASE, next(_traffics()), None, hole)
+    fills = (MaskedLoad(7), MaskedLoad(8, "-1e4"), MaskedLoad(9, "-1e9", is_load=False))
+    for fill in fills:
+        yield "wrong_output", Evidence(fills=(fill,))
+    full = Evidence(next(_mismatches()), next(_faults()), _CASE, next(_traffics()), None, hole, fills)
     yield "wrong_output", full
 
 

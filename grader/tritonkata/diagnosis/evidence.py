@@ -6,7 +6,6 @@ The ids here belong to the framework; they hold for every kata.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 from tritonkata.model.report import CheckResult
@@ -146,24 +145,6 @@ RULES: tuple[Rule, ...] = (
     wrong_form,
     over_budget,
 )
-
-
-def loads_without_other(source: str) -> tuple[int, ...]:
-    """Lines of `tl.load` calls that have a mask and no `other`."""
-    lines = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _called_name(node) == "load":
-            named = {keyword.arg for keyword in node.keywords}
-            masked = "mask" in named or len(node.args) > 1
-            if masked and "other" not in named and len(node.args) < 3:
-                lines.append(node.lineno)
-    return tuple(lines)
-
-
-def _called_name(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _layouts(check: CheckResult) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

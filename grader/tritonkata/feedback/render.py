@@ -174,6 +174,7 @@ def context_of(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]
         "suspects": suspects(traffic),
         "merged_loads": merged_loads(traffic),
         "unwritten": evidence.unwritten,
+        "fills": evidence.fills,
         "line": fault_line(evidence.fault),
         "known": _known(check, kata),
         "alternatives": [sentence for name in check.alternatives if (sentence := mistake_summary(kata.mistakes, name))],

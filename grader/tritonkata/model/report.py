@@ -76,8 +76,23 @@ class TrafficEvidence(msgspec.Struct, frozen=True):
     per_tensor: tuple[TensorTraffic, ...] = ()
 
 
+class MaskedLoad(msgspec.Struct, frozen=True):
+    """A line of the submission that says what lanes outside a row hold.
+
+    `other` is the value as the file has it, empty where a load names none. If not `is_load`, it is put there
+    by a `tl.where`.
+    """
+
+    line: int
+    other: str = ""
+    is_load: bool = True
+
+
 class Evidence(msgspec.Struct, frozen=True):
-    """What a check's verdict rests on. Parts that do not apply are absent."""
+    """What a check's verdict rests on. Parts that do not apply are absent.
+
+    `fills` are the masked loads that a diagnosis is about.
+    """
 
     mismatch: Mismatch | None = None
     fault: Fault | None = None
@@ -85,6 +100,7 @@ class Evidence(msgspec.Struct, frozen=True):
     traffic: TrafficEvidence | None = None
     answer: Answer | None = None
     unwritten: tuple[Unwritten, ...] = ()
+    fills: tuple[MaskedLoad, ...] = ()
 
 
 class CheckResult(msgspec.Struct, frozen=True):
