@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from tritonkata.diagnosis.evidence import from_evidence
+from tritonkata.diagnosis.evidence import from_evidence, with_single_columns
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Unwritten
 from tritonkata.model.report import Case, CheckResult, Evidence, Mismatch, TrafficEvidence
@@ -63,3 +64,24 @@ def access(operation: Any, element: int, masked: bool = False) -> Access:
 )
 def test_each_rule(check: CheckResult, diagnosis: str | None) -> None:
     assert from_evidence(check, "") == diagnosis
+
+
+ROWS = failed("uninitialised_read", unwritten=(Unwritten(0, 200, (5, 0), (6, 99)),))
+ENDS = failed("uninitialised_read", unwritten=(Unwritten(0, 7, (0, 99), (6, 99)),))
+ONE_COLUMN = failed("uninitialised_read", (7, 1), 1, unwritten=(Unwritten(0, 7, (0, 0), (6, 0)),))
+PART_OF_ONE = failed("uninitialised_read", (7, 1), 1, unwritten=(Unwritten(0, 2, (1, 0), (3, 0)),))
+
+
+@pytest.mark.parametrize(
+    ("others", "diagnosis"),
+    [((ROWS,), "rows_not_stored"), ((ENDS,), None), ((ROWS, ENDS), None), ((), None)],
+)
+@pytest.mark.parametrize("single", [ONE_COLUMN, PART_OF_ONE])
+def test_a_single_column_goes_with_what_is_missing_of_wider_rows(
+    single: CheckResult, others: tuple[CheckResult, ...], diagnosis: str | None
+) -> None:
+    named = (
+        msgspec.structs.replace(check, diagnosis=from_evidence(check, "")) for check in (single, *others, ONE_COLUMN)
+    )
+    found = with_single_columns(tuple(named))
+    assert [found[0].diagnosis, found[-1].diagnosis] == [diagnosis, diagnosis]

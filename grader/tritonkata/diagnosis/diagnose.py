@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tritonkata.diagnosis.by_source import loads_about, told_apart
-from tritonkata.diagnosis.evidence import from_evidence
+from tritonkata.diagnosis.evidence import from_evidence, with_single_columns
 from tritonkata.diagnosis.fills import Fill, fills
 from tritonkata.diagnosis.models import Match, WrongModel, accepted, wrong_models
 from tritonkata.diagnosis.separate import Rerun, separated
@@ -47,7 +47,7 @@ def diagnose(
 
     matches = accepted(wrong_models(mistakes), failing, passing, truth, separate)
     found = fills(source)
-    return tuple(_diagnosed(check, session, matches, source, found) for check in checks)
+    return with_single_columns(tuple(_diagnosed(check, session, matches, source, found) for check in checks))
 
 
 def _diagnosed(

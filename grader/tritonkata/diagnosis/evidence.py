@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from tritonkata.model.report import CheckResult
 
 INT32_SPAN = 1 << 30
@@ -112,6 +114,27 @@ def unwritten_part(check: CheckResult, _source: str) -> str | None:
     if is_block and hole.last[1] == columns - 1 and hole.count % (columns - begin) == 0:
         return "columns_dropped"
     return None
+
+
+def with_single_columns(checks: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:
+    """The same checks; what is missing of a single column goes with rows that are missing elsewhere.
+
+    Alone it may be a row that is not stored, or a mask that lets too little through.
+    """
+    holes = [check for check in checks if check.evidence.unwritten and not _has_single_column(check)]
+    if not holes or any(check.diagnosis != "rows_not_stored" for check in holes):
+        return checks
+    return tuple(
+        msgspec.structs.replace(check, diagnosis="rows_not_stored")
+        if check.diagnosis is None and check.evidence.unwritten and _has_single_column(check)
+        else check
+        for check in checks
+    )
+
+
+def _has_single_column(check: CheckResult) -> bool:
+    case = check.evidence.case
+    return case is not None and case.shapes[0][1:] == (1,)
 
 
 def wrong_form(check: CheckResult, _source: str) -> str | None:
