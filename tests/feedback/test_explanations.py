@@ -105,6 +105,26 @@ def test_unknown_numbers_are_admitted(tmp_path):
     assert "None of the known mistakes matches" in words.body
 
 
+@pytest.mark.parametrize(
+    ("relative", "said"),
+    [(8e-3, "right to about 2 digits"), (9.9e-4, "right to about 3 digits"), (0.05, "right to about 1 digit,")],
+)
+def test_numbers_that_are_nearly_right_point_to_lost_precision(relative, said, tmp_path):
+    body = only(check("wrong_output", mismatch=mismatch(worst=1160.0, relative=relative)), tmp_path).body
+    assert said in body
+    assert "16-bit" in body
+    assert "by hand" not in body
+    assert body.count("Next:") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "diagnosis", "relative"), [("values", None, 0.3), ("values", None, None), ("nan", None, 1e-3)]
+)
+def test_numbers_that_are_wrong_in_their_first_digit_do_not(kind, diagnosis, relative, tmp_path):
+    found = mismatch(kind, worst=1160.0, relative=relative)
+    assert "16-bit" not in only(check("wrong_output", diagnosis, mismatch=found), tmp_path).body
+
+
 def test_a_known_mistake_without_a_template_takes_the_sentence_of_its_model(tmp_path):
     (tmp_path / "mistakes.py").write_text('def no_max(x):\n    """the maximum is not subtracted."""\n    return x\n')
     words = only(full_check("wrong_output", "no_max"), tmp_path)

@@ -114,6 +114,7 @@ def _answered() -> Iterator[tuple[Verdict, Evidence]]:
 def _mismatches() -> Iterator[Mismatch]:
     for kind in get_args(MismatchKind):
         yield Mismatch(kind, 3, 400, 1, 2, (0, 1), (0.5, "nan"), ("inf", 0.25), 35.0)
+        yield Mismatch(kind, 3, 400, 1, 2, (0, 1), (0.5, 0.25), (0.501, 0.25), 35.0, relative=2e-3)
         yield Mismatch(kind, expected_text="(4, 100)", got_text="(4, 128)", result="y")
 
 

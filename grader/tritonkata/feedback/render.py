@@ -12,6 +12,7 @@ from tritonkata.feedback.clean import escape_markdown
 from tritonkata.feedback.companions import with_companions
 from tritonkata.feedback.excerpt import Excerpt, excerpt, fault_line
 from tritonkata.feedback.facts import SOURCES
+from tritonkata.feedback.numbers import digits_right
 from tritonkata.feedback.passes import merged_loads, passed_over
 from tritonkata.feedback.suspects import suspects
 from tritonkata.feedback.templates import SUFFIX, TemplateProblem, mistake_summary, render, template_names
@@ -175,6 +176,7 @@ def context_of(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]
         "merged_loads": merged_loads(traffic),
         "unwritten": evidence.unwritten,
         "fills": evidence.fills,
+        "digits_right": digits_right(evidence.mismatch),
         "line": fault_line(evidence.fault),
         "known": _known(check, kata),
         "alternatives": [sentence for name in check.alternatives if (sentence := mistake_summary(kata.mistakes, name))],

@@ -30,7 +30,8 @@ class Mismatch(msgspec.Struct, frozen=True):
     `row` is the first bad row, `columns` up to six of its bad columns, with
     `expected` and `got` beside them. Non-finite numbers are written as text
     (`"nan"`, `"inf"`, `"-inf"`), since JSON has none. `worst` is the largest
-    error in units of the tolerance (None where something is not finite).
+    error in units of the tolerance (None where something is not finite), `relative`
+    the largest error of a wrong element as a share of what is right (None as well where that is 0).
     For kinds that are not about values, `expected_text` and `got_text` say it.
     """
 
@@ -46,6 +47,7 @@ class Mismatch(msgspec.Struct, frozen=True):
     result: str = ""
     expected_text: str = ""
     got_text: str = ""
+    relative: float | None = None
 
 
 class Case(msgspec.Struct, frozen=True):
