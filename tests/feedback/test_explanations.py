@@ -297,6 +297,25 @@ def test_a_mistake_behind_most_failures_goes_before_a_fault_at_the_edge(tmp_path
     assert [words.verdict for words in explanations] == ["wrong_output", "out_of_bounds"]
 
 
+@pytest.mark.parametrize("verdict", ["compile_error", "forbidden_host_op", "runtime_error", "out_of_bounds"])
+def test_what_costs_most_points_goes_before_what_one_input_meets(verdict, tmp_path):
+    edge = check(verdict, "empty_input", name="empty", fault=fault(verdict, "compile"), case=CASE)
+    edges = msgspec.structs.replace(edge, max_points=1.0)
+    wrong = [check("wrong_output", "scores_copied", name=name) for name in ("a", "b")]
+    assert [one.diagnosis for one in explain(report(edges, *wrong), make_kata(tmp_path), None)] == [
+        "scores_copied",
+        "empty_input",
+    ]
+
+
+def test_of_faults_of_a_kind_the_dearest_goes_first(tmp_path):
+    cheap = [msgspec.structs.replace(check("wrong_output", "a", name=name), max_points=0.5) for name in ("c", "d")]
+    dear = [check("wrong_output", "b", name=name) for name in ("e", "f")]
+    other = [check("out_of_bounds", name="g", fault=fault("out_of_bounds")) for _ in range(3)]
+    explanations = explain(report(*cheap, *dear, *other), make_kata(tmp_path), None)
+    assert [words.diagnosis for words in explanations] == [None, "b", "a"]
+
+
 def test_a_fault_of_the_whole_file_is_said_once(tmp_path):
     ended = fault("compile_error", "load", access=None)
     result = report(check("compile_error", fault=ended), verdict="error", fault=ended)
