@@ -18,6 +18,10 @@ Float = NDArray[np.float64]
 
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 CLAMPS = (10.0, 11.0, 20.0, 30.0, 40.0, 50.0, 60.0, 64.0, 70.0, 75.0, 80.0, 85.0, 87.0, 88.0, 88.7, 88.72)
+STAND_INS = (
+    *(-1.0, -5.0, -10.0, -20.0, -30.0, -50.0, -64.0, -80.0, -88.0, -99.0, -100.0, -128.0, -150.0, -200.0, -250.0),
+    *(-256.0, -300.0, -500.0, -999.0, -1e3, -9999.0, -1e4, -65504.0, -1e5, -1e6, -1e9, -1e30, -3e38),
+)
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 FLOAT32_SMALLEST_NORMAL = 2.0**-126
 
@@ -60,6 +64,21 @@ def padding_lanes_as_zero(x: Array) -> Iterator[Float]:
         yield weights / (weights.sum(axis=1, keepdims=True) + lanes * _exp_in_float32(-top))
         # Only the maximum has them: harmless until every exp underflows.
         yield _shares(_exp_in_float32(scores - raised))
+
+
+def finite_fill(x: Array) -> Iterator[Float]:
+    """Lanes past the end of the row are loaded as a finite number in the place of -inf."""
+    scores = _scores(x)
+    top = scores.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        fills = {float(np.array(fill).astype(x.dtype)) for fill in STAND_INS} - {-np.inf}
+    # Far enough below every maximum a fill changes nothing.
+    for fill in sorted(fill for fill in fills if (fill > top - 110).any()):
+        raised = np.maximum(top, fill)
+        weights = _exp_in_float32(scores - raised)
+        for lanes in _padded_lanes(scores.shape[1]):
+            yield _rounded(weights / (weights.sum(axis=1, keepdims=True) + lanes * _exp_in_float32(fill - raised)))
+    yield _softmax(scores)
 
 
 def missing_log2e(x: Array) -> Float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
+from tritonkata.diagnosis.evidence import from_evidence, with_single_columns
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Unwritten
 from tritonkata.model.report import Case, CheckResult, Evidence, Mismatch, TrafficEvidence
@@ -86,14 +87,22 @@ def test_what_only_moves_or_asks_is_no_work(operation: str) -> None:
     assert from_evidence(check, "") is None
 
 
-def test_loads_without_other_are_found_by_line() -> None:
-    source = (
-        "import triton.language as tl\n"
-        "def k(p, m):\n"
-        "    a = tl.load(p, mask=m)\n"
-        "    b = tl.load(p, mask=m, other=0.0)\n"
-        "    c = tl.load(p)\n"
-        "    d = tl.load(p, m, 0.0)\n"
-        "    e = tl.load(p, m)\n"
+ROWS = failed("uninitialised_read", unwritten=(Unwritten(0, 200, (5, 0), (6, 99)),))
+ENDS = failed("uninitialised_read", unwritten=(Unwritten(0, 7, (0, 99), (6, 99)),))
+ONE_COLUMN = failed("uninitialised_read", (7, 1), 1, unwritten=(Unwritten(0, 7, (0, 0), (6, 0)),))
+PART_OF_ONE = failed("uninitialised_read", (7, 1), 1, unwritten=(Unwritten(0, 2, (1, 0), (3, 0)),))
+
+
+@pytest.mark.parametrize(
+    ("others", "diagnosis"),
+    [((ROWS,), "rows_not_stored"), ((ENDS,), None), ((ROWS, ENDS), None), ((), None)],
+)
+@pytest.mark.parametrize("single", [ONE_COLUMN, PART_OF_ONE])
+def test_a_single_column_goes_with_what_is_missing_of_wider_rows(
+    single: CheckResult, others: tuple[CheckResult, ...], diagnosis: str | None
+) -> None:
+    named = (
+        msgspec.structs.replace(check, diagnosis=from_evidence(check, "")) for check in (single, *others, ONE_COLUMN)
     )
-    assert loads_without_other(source) == (3, 7)
+    found = with_single_columns(tuple(named))
+    assert [found[0].diagnosis, found[-1].diagnosis] == [diagnosis, diagnosis]

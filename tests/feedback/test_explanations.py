@@ -105,6 +105,26 @@ def test_unknown_numbers_are_admitted(tmp_path):
     assert "None of the known mistakes matches" in words.body
 
 
+@pytest.mark.parametrize(
+    ("relative", "said"),
+    [(8e-3, "right to about 2 digits"), (9.9e-4, "right to about 3 digits"), (0.05, "right to about 1 digit,")],
+)
+def test_numbers_that_are_nearly_right_point_to_lost_precision(relative, said, tmp_path):
+    body = only(check("wrong_output", mismatch=mismatch(worst=1160.0, relative=relative)), tmp_path).body
+    assert said in body
+    assert "16-bit" in body
+    assert "by hand" not in body
+    assert body.count("Next:") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "diagnosis", "relative"), [("values", None, 0.3), ("values", None, None), ("nan", None, 1e-3)]
+)
+def test_numbers_that_are_wrong_in_their_first_digit_do_not(kind, diagnosis, relative, tmp_path):
+    found = mismatch(kind, worst=1160.0, relative=relative)
+    assert "16-bit" not in only(check("wrong_output", diagnosis, mismatch=found), tmp_path).body
+
+
 def test_a_known_mistake_without_a_template_takes_the_sentence_of_its_model(tmp_path):
     (tmp_path / "mistakes.py").write_text('def no_max(x):\n    """the maximum is not subtracted."""\n    return x\n')
     words = only(full_check("wrong_output", "no_max"), tmp_path)
@@ -275,6 +295,25 @@ def test_a_mistake_behind_most_failures_goes_before_a_fault_at_the_edge(tmp_path
     wrong = [check("wrong_output", name=name) for name in ("a", "b", "c")]
     explanations = explain(report(full_check("out_of_bounds"), *wrong), make_kata(tmp_path), None)
     assert [words.verdict for words in explanations] == ["wrong_output", "out_of_bounds"]
+
+
+@pytest.mark.parametrize("verdict", ["compile_error", "forbidden_host_op", "runtime_error", "out_of_bounds"])
+def test_what_costs_most_points_goes_before_what_one_input_meets(verdict, tmp_path):
+    edge = check(verdict, "empty_input", name="empty", fault=fault(verdict, "compile"), case=CASE)
+    edges = msgspec.structs.replace(edge, max_points=1.0)
+    wrong = [check("wrong_output", "scores_copied", name=name) for name in ("a", "b")]
+    assert [one.diagnosis for one in explain(report(edges, *wrong), make_kata(tmp_path), None)] == [
+        "scores_copied",
+        "empty_input",
+    ]
+
+
+def test_of_faults_of_a_kind_the_dearest_goes_first(tmp_path):
+    cheap = [msgspec.structs.replace(check("wrong_output", "a", name=name), max_points=0.5) for name in ("c", "d")]
+    dear = [check("wrong_output", "b", name=name) for name in ("e", "f")]
+    other = [check("out_of_bounds", name="g", fault=fault("out_of_bounds")) for _ in range(3)]
+    explanations = explain(report(*cheap, *dear, *other), make_kata(tmp_path), None)
+    assert [words.diagnosis for words in explanations] == [None, "b", "a"]
 
 
 def test_a_fault_of_the_whole_file_is_said_once(tmp_path):

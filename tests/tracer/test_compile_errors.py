@@ -119,11 +119,27 @@ def calls_torch(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr, y)
 
 
+@triton.jit
+def not_constexpr(x_ptr, n, BLOCK):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)  # not constexpr
+
+
+@triton.jit
+def any_size(x_ptr, n, BLOCK: tl.constexpr, odd: tl.constexpr = 100):
+    tl.store(x_ptr + tl.arange(0, odd), 1.0)  # no power of two
+
+
+@triton.jit
+def written_size(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, 100), 1.0)  # a literal that is none
+
+
 KERNELS = {
     "helper": calls_helper, "loop": loops, "assert": asserts, "greedy": greedy, "allocator": no_allocator,
     "mutual": mutual, "itself": itself, "chained": chained,
     "axis": wrong_axis, "plain": calls_plain, "torch": calls_torch,
     "inside": calls_plain_inside,
+    "constexpr": not_constexpr, "size": any_size, "written": written_size,
 }
 
 
@@ -190,6 +206,9 @@ def test_a_function_that_is_none_of_tritons_is_told_with_what_to_write(
         (5, "# closes the circle", "ping calls itself", "loop"),
         (6, "itself(x_ptr, n, BLOCK)", "itself calls itself", "loop"),
         (7, "total = top = 0.0", "several names at once", "`total = 0.0`, then `top = 0.0`"),
+        (12, "# not constexpr", "tl.constexpr", "`BLOCK: tl.constexpr` in the kernel's signature"),
+        (13, "# no power of two", "power of 2", "Look at the launch, which gives `odd` its value"),
+        (14, "# a literal that is none", "power of 2", "Write a power of two here"),
     ],
 )
 def test_what_kernels_cannot_say_is_explained(broken: Session, place: int, line: str, words: str, advice: str) -> None:

@@ -324,6 +324,27 @@ def test_a_fault_leaves_the_next_call_alone(host: Session) -> None:
     assert isinstance(host.trace(dense(4, 4)), Traced)
 
 
+LATE_NAMES = "from __future__ import annotations\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        (SOFTMAX.replace("import triton.language as tl", ""), "Write `import triton.language as tl`"),
+        (LATE_NAMES + (SOFTMAX + PLAIN).replace("import triton.language as tl", ""), "Write `import triton.language"),
+        (SOFTMAX.replace("import triton\n", ""), "Write `import triton`"),
+        ("def entry(x):\n    return torch.empty(x.shape)\n", "Write `import torch`"),
+        ("def entry(x):\n    return other(x)\n", ""),
+    ],
+)
+def test_a_missing_import_is_told_with_its_line(source: str, advice: str) -> None:
+    with tracer(source) as session:
+        found = session.loaded.fault if isinstance(session.loaded, Failed) else session.fault(dense(4, 4))
+    assert "is not defined" in found.message
+    assert found.advice.startswith(advice)
+    assert bool(found.advice) == bool(advice)
+
+
 @pytest.mark.parametrize(
     ("source", "verdict", "line"),
     [

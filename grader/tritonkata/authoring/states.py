@@ -18,6 +18,7 @@ from tritonkata.model.report import (
     CheckResult,
     Engine,
     Evidence,
+    MaskedLoad,
     Mismatch,
     MismatchKind,
     Report,
@@ -90,7 +91,10 @@ def _evidences() -> Iterator[tuple[Verdict, Evidence]]:
     yield from _answered()
     hole = (Unwritten(0, 3, (0, 1), (3, 4)),)
     yield "uninitialised_read", Evidence(unwritten=hole)
-    full = Evidence(next(_mismatches()), next(_faults()), _CASE, next(_traffics()), None, hole)
+    fills = (MaskedLoad(7), MaskedLoad(8, "-1e4"), MaskedLoad(9, "-1e9", is_load=False))
+    for fill in fills:
+        yield "wrong_output", Evidence(fills=(fill,))
+    full = Evidence(next(_mismatches()), next(_faults()), _CASE, next(_traffics()), None, hole, fills)
     yield "wrong_output", full
 
 
@@ -110,6 +114,7 @@ def _answered() -> Iterator[tuple[Verdict, Evidence]]:
 def _mismatches() -> Iterator[Mismatch]:
     for kind in get_args(MismatchKind):
         yield Mismatch(kind, 3, 400, 1, 2, (0, 1), (0.5, "nan"), ("inf", 0.25), 35.0)
+        yield Mismatch(kind, 3, 400, 1, 2, (0, 1), (0.5, 0.25), (0.501, 0.25), 35.0, relative=2e-3)
         yield Mismatch(kind, expected_text="(4, 100)", got_text="(4, 128)", result="y")
 
 

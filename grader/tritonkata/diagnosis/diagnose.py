@@ -8,15 +8,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tritonkata.diagnosis.evidence import from_evidence, loads_without_other
+from tritonkata.diagnosis.by_source import loads_about, told_apart
+from tritonkata.diagnosis.evidence import from_evidence, with_single_columns
+from tritonkata.diagnosis.fills import Fill, fills
 from tritonkata.diagnosis.models import Match, WrongModel, accepted, wrong_models
 from tritonkata.diagnosis.separate import Rerun, separated
 from tritonkata.hidden.candidate import Call
 from tritonkata.hidden.plugin import Session
 from tritonkata.model.report import CheckResult
-
-FILL_MISTAKE = "padding_lanes_as_zero"
-NO_FILL_MISTAKE = "missing_other"
 
 
 def diagnose(
@@ -47,10 +46,13 @@ def diagnose(
         return tied if rerun is None else separated(tied, call, truth, rerun, seed)
 
     matches = accepted(wrong_models(mistakes), failing, passing, truth, separate)
-    return tuple(_diagnosed(check, session, matches, source) for check in checks)
+    found = fills(source)
+    return with_single_columns(tuple(_diagnosed(check, session, matches, source, found) for check in checks))
 
 
-def _diagnosed(check: CheckResult, session: Session, matches: list[Match], source: str) -> CheckResult:
+def _diagnosed(
+    check: CheckResult, session: Session, matches: list[Match], source: str, found: tuple[Fill, ...]
+) -> CheckResult:
     if check.verdict in ("pass", "skipped", "grader_error"):
         return check
     diagnosis = from_evidence(check, source)
@@ -59,30 +61,14 @@ def _diagnosed(check: CheckResult, session: Session, matches: list[Match], sourc
     if diagnosis is None and check.verdict == "wrong_output":
         call = session.outcomes[check.name].call
         match = next((match for match in matches if id(call) in match.explained), None)
-        if match is not None:
-            diagnosis, sentence = match.model.diagnosis, match.model.sentence
-            alternatives = tuple(model.diagnosis for model in match.alternatives)
-        diagnosis = _with_source(check, call, diagnosis, source)
+        models = () if match is None else (match.model, *match.alternatives)
+        names = told_apart(tuple(model.diagnosis for model in models), check, call, found)
+        diagnosis, alternatives = next(iter(names), None), names[1:]
+        sentence = next((model.sentence for model in models if model.diagnosis == diagnosis), "")
     if diagnosis is None:
         return check
     message = f"{check.message} ({sentence})" if sentence else check.message
-    return msgspec.structs.replace(check, diagnosis=diagnosis, message=message, alternatives=alternatives)
-
-
-def _with_source(check: CheckResult, call: Call | None, diagnosis: str | None, source: str) -> str | None:
-    """A masked load without `other` leaves its lanes undefined: zero on today's hardware, NaN in the interpreter."""
-    if not loads_without_other(source):
-        return diagnosis
-    if diagnosis == FILL_MISTAKE:
-        return NO_FILL_MISTAKE
-    mismatch = check.evidence.mismatch
-    if diagnosis is None and mismatch is not None and mismatch.kind == "nan" and call is not None:
-        return NO_FILL_MISTAKE if _row_is_finite(call, mismatch.row) else None
-    return diagnosis
-
-
-def _row_is_finite(call: Call, row: int | None) -> bool:
-    first = call.arguments[0]
-    if row is None or first.ndim != 2 or row >= first.shape[0]:
-        return False
-    return bool(np.isfinite(first[row].astype(np.float64)).all())
+    evidence = msgspec.structs.replace(check.evidence, fills=loads_about(diagnosis, check, found))
+    return msgspec.structs.replace(
+        check, diagnosis=diagnosis, message=message, alternatives=alternatives, evidence=evidence
+    )

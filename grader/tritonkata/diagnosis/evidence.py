@@ -6,8 +6,9 @@ The ids here belong to the framework; they hold for every kata.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
+
+import msgspec
 
 from tritonkata.model.mathematics import is_mathematics
 from tritonkata.model.report import CheckResult
@@ -89,6 +90,27 @@ def unwritten_part(check: CheckResult, _source: str) -> str | None:
     return None
 
 
+def with_single_columns(checks: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:
+    """The same checks; what is missing of a single column goes with rows that are missing elsewhere.
+
+    Alone it may be a row that is not stored, or a mask that lets too little through.
+    """
+    holes = [check for check in checks if check.evidence.unwritten and not _has_single_column(check)]
+    if not holes or any(check.diagnosis != "rows_not_stored" for check in holes):
+        return checks
+    return tuple(
+        msgspec.structs.replace(check, diagnosis="rows_not_stored")
+        if check.diagnosis is None and check.evidence.unwritten and _has_single_column(check)
+        else check
+        for check in checks
+    )
+
+
+def _has_single_column(check: CheckResult) -> bool:
+    case = check.evidence.case
+    return case is not None and case.shapes[0][1:] == (1,)
+
+
 def wrong_form(check: CheckResult, _source: str) -> str | None:
     """The result's dtype, or an input that was written to."""
     mismatch = check.evidence.mismatch
@@ -120,24 +142,6 @@ RULES: tuple[Rule, ...] = (
     wrong_form,
     over_budget,
 )
-
-
-def loads_without_other(source: str) -> tuple[int, ...]:
-    """Lines of `tl.load` calls that have a mask and no `other`."""
-    lines = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _called_name(node) == "load":
-            named = {keyword.arg for keyword in node.keywords}
-            masked = "mask" in named or len(node.args) > 1
-            if masked and "other" not in named and len(node.args) < 3:
-                lines.append(node.lineno)
-    return tuple(lines)
-
-
-def _called_name(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _layouts(check: CheckResult) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

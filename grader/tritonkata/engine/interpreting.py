@@ -80,7 +80,7 @@ def alias_fault() -> Fault:
         verdict="invalid_output",
         phase="result",
         message="the result shares memory with an input",
-        advice="allocate the result with torch.empty_like(x)",
+        advice="Allocate the result with torch.empty(x.shape, dtype=x.dtype, device=x.device).",
     )
 
 

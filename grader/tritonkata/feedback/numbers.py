@@ -53,6 +53,12 @@ def how_often(count: float) -> str:
     return "once" if text == "1" else f"{text} times"
 
 
+def digits_right(mismatch: Mismatch | None) -> int:
+    """To how many decimal digits every wrong element is right; 0 where one is not even that, or nothing is known."""
+    relative = mismatch.relative if mismatch is not None and mismatch.kind == "values" else None
+    return 0 if not relative else max(0, math.floor(-math.log10(relative)))
+
+
 def pairs(mismatch: Mismatch | None) -> tuple[tuple[str, str, str], ...]:
     """Rows of (column, right, got) for the first bad row, up to six."""
     if mismatch is None:

@@ -12,6 +12,7 @@ from tritonkata.feedback.clean import escape_markdown
 from tritonkata.feedback.companions import with_companions
 from tritonkata.feedback.excerpt import Excerpt, excerpt, fault_line
 from tritonkata.feedback.facts import SOURCES
+from tritonkata.feedback.numbers import digits_right
 from tritonkata.feedback.passes import merged_loads, passed_over
 from tritonkata.feedback.suspects import suspects
 from tritonkata.feedback.templates import SUFFIX, TemplateProblem, mistake_summary, render, template_names
@@ -77,9 +78,9 @@ def explain(report: Report, kata: Kata, source: str | None) -> tuple[Explanation
     for check in report.checks:
         if _needs_words(check, report):
             groups.setdefault(_key(check), []).append(check)
-    failures = sum(len(group) for group in groups.values() if group[0].verdict != "skipped")
+    lost = sum(_points_lost(group) for group in groups.values() if group[0].verdict != "skipped")
     paired = with_companions(list(groups.values()))
-    ordered = sorted(paired, key=lambda pair: _rank(pair[0], failures))
+    ordered = sorted(paired, key=lambda pair: _rank(pair[0], lost))
     return tuple(_explanation(group, beside, report, kata, source) for group, beside in ordered)
 
 
@@ -114,17 +115,22 @@ def _key(check: CheckResult) -> tuple[str, ...]:
     return (check.verdict, "", kind, *place)
 
 
-def _rank(group: list[CheckResult], failures: int) -> tuple[bool, bool, int, bool, bool, int]:
-    """Sort key. Behind what stops everything, a mistake behind most failures goes before faults at the edges."""
+def _rank(group: list[CheckResult], lost: float) -> tuple[bool, bool, int, bool, bool, float]:
+    """Sort key. Behind what stops everything, a mistake that costs most points goes before faults at the edges."""
     check = group[0]
     fault, mismatch = check.evidence.fault, check.evidence.mismatch
     place = _ORDER.index(check.verdict)
-    if fault is not None and fault.phase == "load" and check.verdict not in ("grader_error", "skipped"):
+    of_file = not check.name or (fault is not None and fault.phase == "load")
+    if of_file and check.verdict not in ("grader_error", "skipped"):
         place = _ORDER.index("compile_error")
+    stops_everything = check.verdict == "grader_error" or (of_file and check.verdict != "skipped")
     about_form = mismatch is not None and mismatch.kind in _NOT_ABOUT_VALUES
-    late = place > _ORDER.index("forbidden_host_op")
-    most = place <= _ORDER.index("wrong_output") and 2 * len(group) > failures
-    return (late, late and not most, place, not about_form, check.diagnosis is None, -len(group))
+    most = place <= _ORDER.index("wrong_output") and 2 * _points_lost(group) > lost
+    return (not stops_everything, not most, place, not about_form, check.diagnosis is None, -_points_lost(group))
+
+
+def _points_lost(group: list[CheckResult]) -> float:
+    return sum(check.max_points - check.points for check in group)
 
 
 def _weight(check: CheckResult) -> tuple[bool, bool, bool, bool, bool]:
@@ -174,6 +180,8 @@ def context_of(check: CheckResult, report: Report, kata: Kata) -> dict[str, Any]
         "suspects": suspects(traffic),
         "merged_loads": merged_loads(traffic),
         "unwritten": evidence.unwritten,
+        "fills": evidence.fills,
+        "digits_right": digits_right(evidence.mismatch),
         "line": fault_line(evidence.fault),
         "known": _known(check, kata),
         "alternatives": [sentence for name in check.alternatives if (sentence := mistake_summary(kata.mistakes, name))],

@@ -82,6 +82,7 @@ def compare(got: Array, expected: Float64s, scores: Array | None, kind: Kind) ->
         expected=tuple(_plain(value) for value in right),
         got=tuple(_plain(value) for value in wrong),
         worst=float(found.max()) if np.isfinite(found.max()) else None,
+        relative=_relative(got.astype(np.float64)[bad], expected[bad]),
     )
 
 
@@ -178,6 +179,13 @@ def excess(got: Array, expected: Float64s, scores: Array | None, kind: Kind) -> 
     same_special = (np.isnan(values) & np.isnan(expected)) | (np.isinf(expected) & (values == expected))
     special = ~np.isfinite(values) | ~np.isfinite(expected)
     return np.where(special, np.where(same_special, 0.0, np.inf), units)
+
+
+def _relative(wrong: Float64s, right: Float64s) -> float | None:
+    """The largest error as a share of what is right."""
+    with np.errstate(all="ignore"):
+        largest = float((np.abs(wrong - right) / np.abs(right)).max())
+    return largest if np.isfinite(largest) else None
 
 
 def _kind(right: Float64s, wrong: Float64s) -> Any:

@@ -30,7 +30,8 @@ class Mismatch(msgspec.Struct, frozen=True):
     `row` is the first bad row, `columns` up to six of its bad columns, with
     `expected` and `got` beside them. Non-finite numbers are written as text
     (`"nan"`, `"inf"`, `"-inf"`), since JSON has none. `worst` is the largest
-    error in units of the tolerance (None where something is not finite).
+    error in units of the tolerance (None where something is not finite), `relative`
+    the largest error of a wrong element as a share of what is right (None as well where that is 0).
     For kinds that are not about values, `expected_text` and `got_text` say it.
     """
 
@@ -46,6 +47,7 @@ class Mismatch(msgspec.Struct, frozen=True):
     result: str = ""
     expected_text: str = ""
     got_text: str = ""
+    relative: float | None = None
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -76,8 +78,23 @@ class TrafficEvidence(msgspec.Struct, frozen=True):
     per_tensor: tuple[TensorTraffic, ...] = ()
 
 
+class MaskedLoad(msgspec.Struct, frozen=True):
+    """A line of the submission that says what lanes outside a row hold.
+
+    `other` is the value as the file has it, empty where a load names none. If not `is_load`, it is put there
+    by a `tl.where`.
+    """
+
+    line: int
+    other: str = ""
+    is_load: bool = True
+
+
 class Evidence(msgspec.Struct, frozen=True):
-    """What a check's verdict rests on. Parts that do not apply are absent."""
+    """What a check's verdict rests on. Parts that do not apply are absent.
+
+    `fills` are the masked loads that a diagnosis is about.
+    """
 
     mismatch: Mismatch | None = None
     fault: Fault | None = None
@@ -85,6 +102,7 @@ class Evidence(msgspec.Struct, frozen=True):
     traffic: TrafficEvidence | None = None
     answer: Answer | None = None
     unwritten: tuple[Unwritten, ...] = ()
+    fills: tuple[MaskedLoad, ...] = ()
 
 
 class CheckResult(msgspec.Struct, frozen=True):

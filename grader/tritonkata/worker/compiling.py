@@ -12,7 +12,7 @@ from types import FrameType
 from tritonkata.model.faults import Fault
 from tritonkata.worker.launch_mistakes import JIT_MISSING
 from tritonkata.worker.source import functions_of, nodes_of
-from tritonkata.worker.wording import one_line, text_of
+from tritonkata.worker.wording import missing_import, one_line, text_of
 
 _CHAINED = "Simultaneous multiple assignment"
 _OF_TRITON = "Write tl.{}, if Triton has it, or compute it from what triton.language has."
@@ -28,6 +28,7 @@ def compilation_fault(errors: Sequence[BaseException], path: Path, module: str, 
     inner = error.__cause__
     told = getattr(error, "error_message", None) or (text_of(inner) if inner is not None else "") or text_of(error)
     message, advice = _explained(one_line(str(told)) or "the kernel does not compile", path, module)
+    advice = advice or _advice_on_arange(message, getattr(error, "node", None))
     line = next((found for one in errors if (found := _line_of_node(one, path)) is not None), line)
     return Fault("compile_error", "compile", message, type(error).__name__, line, advice=advice)
 
@@ -38,6 +39,9 @@ def _explained(message: str, path: Path, module: str) -> tuple[str, str]:
     if recursive:
         told = f"{recursive} calls itself, directly or through another function, and kernels cannot"
         return told, "Write the recursion as a loop."
+    absent = re.match(r"NameError\(.(\w+) is not defined", message)
+    if absent is not None and missing_import(absent[1]):
+        return f"name '{absent[1]}' is not defined", missing_import(absent[1])
     plain = re.search(r"Cannot access global variable (\w+)", message)
     if plain is not None and plain[1] in functions_of(path):
         return _foreign_words(plain[1]), JIT_MISSING.format(plain[1])
@@ -45,6 +49,23 @@ def _explained(message: str, path: Path, module: str) -> tuple[str, str]:
     if torchs is not None:
         return _foreign_words(f"torch.{torchs[1]}"), _OF_TRITON.format(torchs[1])
     return message, ""
+
+
+def _advice_on_arange(message: str, node: object) -> str:
+    """What to do about the arguments of a `tl.arange`, which mostly come from elsewhere than its line."""
+    if not message.startswith("arange's "):
+        return ""
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    names = [argument.id for argument in arguments if isinstance(argument, ast.Name)]
+    if "constexpr" in message:
+        written = one_line(" and ".join(f"`{name}: tl.constexpr`" for name in names)) or "`NAME: tl.constexpr`"
+        return f"Write {written} in the kernel's signature: the compiler must know the number of lanes."
+    if "power of 2" in message and names:
+        return (
+            f"Look at the launch, which gives `{one_line(names[-1])}` its value: "
+            "round it up with `triton.next_power_of_2(n)`, and mask the lanes past the end."
+        )
+    return "Write a power of two here, and mask the lanes past the end." if "power of 2" in message else ""
 
 
 def chained_assignment(error: BaseException, path: Path) -> Fault | None:

@@ -21,7 +21,7 @@ from tritonkata.boundary.messages import Load
 from tritonkata.model.faults import Fault, Phase
 from tritonkata.worker.compiling import chained_assignment, compilation_fault, foreign_function
 from tritonkata.worker.launch_mistakes import launch_fault
-from tritonkata.worker.wording import kind_of, one_line, shortage, text_of
+from tritonkata.worker.wording import kind_of, missing_import, one_line, shortage, text_of
 
 MODULE_NAME = "submission"
 
@@ -156,6 +156,8 @@ def _explain(error: BaseException, phase: Phase) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError) and error.name:
         message = f"the file imports {error.name}, which is not installed here"
         return message, "Use torch, triton and the standard library."
+    if isinstance(error, NameError) and missing_import(str(error.name)):
+        return text_of(error), missing_import(str(error.name))
     if isinstance(error, MemoryError):
         return text_of(error) or "the machine's memory limit was reached", "Allocate less on the host."
     if isinstance(error, OSError) and any(shortage(error)):

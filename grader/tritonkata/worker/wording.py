@@ -16,6 +16,12 @@ _SHORT_OF = {
     errno.ENFILE: ("too many files are open", "Open no files, or close them again."),
     errno.ENOMEM: ("the machine's memory limit was reached", "Allocate less on the host."),
 }
+_IMPORTS = {"tl": "import triton.language as tl", "triton": "import triton", "torch": "import torch"}
+
+
+def missing_import(name: str) -> str:
+    """What to do where the file uses a module by this name and has not imported it; empty for any other name."""
+    return f"Write `{_IMPORTS[name]}` at the top of the file." if name in _IMPORTS else ""
 
 
 def one_line(text: str) -> str:
