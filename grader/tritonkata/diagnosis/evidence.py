@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from tritonkata.diagnosis.exclusive_or import has_exclusive_or
+from tritonkata.model.answers import UNANSWERED
 from tritonkata.model.report import CheckResult
 
 INT32_SPAN = 1 << 30
@@ -53,10 +55,14 @@ def from_evidence(check: CheckResult, source: str) -> str | None:
     return None
 
 
-def wrong_answer(check: CheckResult, _source: str) -> str | None:
-    """The question of a worksheet, or the known slip in its answer."""
+def wrong_answer(check: CheckResult, source: str) -> str | None:
+    """The question of a worksheet, or the known slip in its answer; before both, `^` in it."""
     answer = check.evidence.answer
-    return None if answer is None else answer.mistake
+    if answer is None:
+        return None
+    if answer.mistake != UNANSWERED and has_exclusive_or(source, answer.name):
+        return "exclusive_or_for_power"
+    return answer.mistake
 
 
 def host_operation(check: CheckResult, _source: str) -> str | None:
