@@ -82,6 +82,7 @@ def merge(
 #
 # Plain Python: replace each None by a number (or a tuple of numbers), and each `raise` by a `return`. You may write the
 # calculation instead of its result, and import math. Give four digits or more. Log is the natural logarithm.
+# A power is written 2**24; in Python ^ is exclusive or, and 2^24 is 26.
 # Throughout, x are the scores of one row, m is their maximum and s is the sum of exp(x - m).
 
 # ---- Why subtracting the maximum is free

@@ -17,6 +17,7 @@ Array = NDArray[np.generic]
 Float = NDArray[np.float64]
 
 NEG_INF = -np.inf
+SMALLEST_NORMAL = 2.0**-126
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 
 
@@ -154,6 +155,20 @@ def max_added(x: Array, mask: Array) -> Iterator[Float]:
             total = _in_float32(weights.sum(axis=1, keepdims=True))
             yield weights / np.where(total == 0.0, 1.0, total)
             yield weights / total
+
+
+def max_of_unmasked_scores(x: Array, mask: Array) -> Iterator[Float]:
+    """The maximum was taken of x alone, before the mask was added: it may be a hidden score's."""
+    scores = _scores(x, mask)
+    top = np.fmax.reduce(x.astype(np.float64), axis=1, keepdims=True, initial=NEG_INF)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        for shift in (np.where(top == NEG_INF, 0.0, top), top):
+            # Far below that maximum exp is no normal number, and a GPU flushes such to 0.
+            exact = _in_float32(np.exp(_in_float32(scores - shift)))
+            for weights in (exact, np.where(exact < SMALLEST_NORMAL, 0.0, exact)):
+                total = _in_float32(weights.sum(axis=1, keepdims=True))
+                yield weights / np.where(total == 0.0, 1.0, total)
+                yield weights / total
 
 
 def padding_lanes_as_zero(x: Array, mask: Array) -> Iterator[Float]:

@@ -22,6 +22,7 @@ State = tuple[Float, Float]
 NEG_INF = -np.inf
 BLOCKS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 STARTS = (0.0, -1.0, -100.0, -1e3, -1e4, -65504.0, -1e5, -1e6, -1e9, -1e10, -1e20, -1e30, -1e37, -1e38, -3.4028235e38)
+MOST_STEPS = 1024
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 FLOAT32_SMALLEST_NORMAL = 2.0**-126
 
@@ -138,6 +139,33 @@ def columns_dropped(*arguments: Array) -> Iterator[State]:
     for block in _blocks(cols):
         for kept in (block, cols // block * block):
             yield _state(scores[:, :kept])
+
+
+def first_block_again(*arguments: Array) -> Iterator[State]:
+    """Every step of the loop reads the first block of the row again."""
+    (x,) = arguments
+    scores = _scores(x)
+    cols = scores.shape[1]
+    for block in _blocks(cols):
+        top, total = _state(scores[:, :block])
+        whole, rest = divmod(cols, block)
+        yield top, total * -(-cols // block)
+        # The mask moves on, the address does not: the last step reads as much as is left.
+        yield top, total * whole + _weights(scores[:, :rest], top).sum(axis=1)
+
+
+def only_the_last_block(*arguments: Array) -> Iterator[State]:
+    """Every block overwrites the state of those before it, so that only the last one counts."""
+    (x,) = arguments
+    scores = _scores(x)
+    cols = scores.shape[1]
+    for block in _blocks(cols):
+        last = scores[:, (cols - 1) // block * block :]
+        yield _state(last)
+        # The maximum is that of the row, and the sum alone is overwritten.
+        top = _top(scores)
+        yield top, _weights(last, top).sum(axis=1)
+        yield top, _state(last)[1]
 
 
 def missing_rescale(*arguments: Array) -> Iterator[State]:
@@ -277,6 +305,19 @@ def scaled_to_one_side(*arguments: Array) -> Iterator[State]:
             yield top, _rounded(s)
 
 
+def factors_crossed(*arguments: Array) -> Iterator[State]:
+    """Each of the two sums was multiplied by the factor of the other one."""
+    if len(arguments) == 1:
+        yield from _crossed_by_block(_scores(arguments[0]))
+    else:
+        m_a, s_a, m_b, s_b = _states(arguments)
+        m = np.maximum(m_a, m_b)
+        for shift in (_shift(m), m):
+            yield m, _rounded(s_a * _exp(m_b - shift) + s_b * _exp(m_a - shift))
+    # It may be in one of the two entry points alone.
+    yield _truth(arguments)
+
+
 def smaller_part_dropped(*arguments: Array) -> Iterator[State]:
     """The state with the larger maximum was kept and the other one dropped."""
     m_a, s_a, m_b, s_b = _states(arguments)
@@ -306,6 +347,20 @@ def _truth(arguments: tuple[Array, ...]) -> State:
 def _state(scores: Float) -> State:
     top = _top(scores)
     return top, _weights(scores, top).sum(axis=1)
+
+
+def _crossed_by_block(scores: Float) -> Iterator[State]:
+    """The state of rows whose blocks were merged with crossed factors, for each block size."""
+    cols = scores.shape[1]
+    for block in _blocks(cols):
+        if cols > MOST_STEPS * block:
+            continue
+        m, s = _state(scores[:, :0])
+        for start in range(0, cols, block):
+            block_m, block_s = _state(scores[:, start : start + block])
+            old, m = m, np.fmax(m, block_m)
+            s = _rounded(s * _exp(block_m - _shift(m)) + block_s * _exp(old - _shift(m)))
+        yield m, s
 
 
 def _top(scores: Float) -> Float:

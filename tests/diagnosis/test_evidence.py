@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tritonkata.diagnosis.evidence import from_evidence, with_single_columns
+from tritonkata.model.answers import Answer
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import Unwritten
 from tritonkata.model.report import Case, CheckResult, Evidence, Mismatch, TrafficEvidence
@@ -106,3 +107,21 @@ def test_a_single_column_goes_with_what_is_missing_of_wider_rows(
     )
     found = with_single_columns(tuple(named))
     assert [found[0].diagnosis, found[-1].diagnosis] == [diagnosis, diagnosis]
+
+
+@pytest.mark.parametrize(
+    ("source", "mistake", "diagnosis"),
+    [
+        ("N = (2^24, 2^11)", "answer_n", "exclusive_or_for_power"),
+        ("N: int = 2^24", "answer_of_another_kind", "exclusive_or_for_power"),
+        ("def N(k):\n    return 1 / 2^k", "answer_raises", "exclusive_or_for_power"),
+        ("def N(k):\n    k ^= 2\n    return k", "answer_n", "exclusive_or_for_power"),
+        ("N = 2^24", "unanswered", "unanswered"),
+        ("M = 2^24\nN = 2**24", "answer_n", "answer_n"),
+        ("N = 2^24\nN = 2**24", "answer_n", "answer_n"),
+        ("def N(a, b):\n    return (a == 0) ^ (b == 0)", "answer_n", "answer_n"),
+    ],
+)
+def test_a_power_that_is_none_in_python(source: str, mistake: str, diagnosis: str) -> None:
+    check = failed("wrong_output", answer=Answer("N", "26", mistake))
+    assert from_evidence(check, source) == diagnosis

@@ -38,6 +38,12 @@ def test_an_open_question_is_no_mistake() -> None:
     assert "COUNT" in body
 
 
+def test_a_power_that_is_none_in_python_is_told_how_to_write_one() -> None:
+    _, body = explained(Answer("ENDS", "(26, 9, 10)", "answer_ends"), "exclusive_or_for_power")
+    assert "ENDS" in body
+    assert "`2**24`" in body
+
+
 def fault_explained(fault: Fault, *answers: Answer) -> list[tuple[str, str]]:
     checks = [check(fault.verdict, answer.mistake, answer=answer, fault=fault) for answer in answers]
     found = explain(report(*checks), KATA, None)

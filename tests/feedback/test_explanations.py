@@ -28,6 +28,7 @@ from tritonkata.feedback.prose import plain
 from tritonkata.feedback.render import explain
 from tritonkata.feedback.templates import SUFFIX
 from tritonkata.hidden.asserts import CheckFailed, assert_form
+from tritonkata.model.course import Entry
 from tritonkata.model.faults import Access
 from tritonkata.model.observation import Unwritten
 
@@ -421,3 +422,32 @@ def test_a_result_of_another_form_is_named_once(result, said):
     with pytest.raises(CheckFailed) as failed:
         assert_form(result, (4, 5), np.dtype(np.float32))
     assert failed.value.message == said
+
+
+def of_rows(folder: Path, found, *results: str):
+    """The explanation in a kata whose results have one element a row."""
+    kata = make_kata(folder)
+    entry = Entry("safe_softmax", ("x",), results, result_shape="rows")
+    kata = msgspec.structs.replace(kata, file=msgspec.structs.replace(kata.file, entry_points=(entry,)))
+    (explanation,) = explain(report(found), kata, SOURCE)
+    return explanation.seen
+
+
+def test_of_several_results_the_wrong_one_is_named_and_one_element_a_row_has_no_column(tmp_path):
+    one = mismatch(wrong=1, total=2, rows_wrong=1, row=1, columns=(0,), expected=(1.5,), got=(2.5,), result="s")
+    seen = of_rows(tmp_path, check("wrong_output", mismatch=one, case=CASE), "m", "s")
+    assert "1 of 2 elements of `s` wrong" in seen
+    assert "row 1 (counted from 0): right is 1.5, got 2.5" in seen
+    assert "column" not in seen
+
+
+def test_a_single_result_needs_no_name(tmp_path):
+    one = mismatch(columns=(0,), expected=(1.5,), got=(2.5,), result="s")
+    assert "7 of 12 elements wrong" in of_rows(tmp_path, check("wrong_output", mismatch=one, case=CASE), "s")
+
+
+@pytest.mark.parametrize(("output", "name"), [(0, "`m`"), (1, "`s`")])
+def test_a_result_that_was_never_written_is_named_where_there_are_several(output, name, tmp_path):
+    hole = Unwritten(output, 2, (0,), (1,))
+    seen = of_rows(tmp_path, check("uninitialised_read", unwritten=(hole,), case=CASE), "m", "s")
+    assert f"never written: 2 elements of {name}, the first at" in " ".join(seen.split())

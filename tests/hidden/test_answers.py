@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tritonkata.hidden.answers import assert_answer, assert_function, attempted
+from tritonkata.hidden.answers import assert_answer, assert_calls, assert_function, attempted
 from tritonkata.hidden.asserts import CheckFailed
 from tritonkata.hidden.comparing import is_rounded, kind, same
 from tritonkata.model.faults import Fault
@@ -187,3 +187,62 @@ def test_a_known_slip_that_raises_has_no_value_there() -> None:
 def test_values_that_differ_are_shown_with_digits_that_tell_them_apart() -> None:
     answer = failure("f", [(1,)], [1.00001234], [1.0]).evidence.answer
     assert answer.got != answer.right
+
+
+def test_a_slip_may_give_several_values() -> None:
+    known: Any = {"other_unit": [4.0, 4e-3, (1.0, 2.0)]}
+    assert failure("N", 4e-3, 4e3, known=known).evidence.answer.mistake == "other_unit"
+    assert failure("N", (1, 2), (2.0, 4.0), known=known).evidence.answer.mistake == "other_unit"
+    assert failure("N", 5.0, 4e3, known=known).evidence.answer.mistake == "answer_n"
+
+
+@pytest.mark.parametrize(
+    ("got", "mistake"), [(0.38, "other_unit"), (0.375, "other_unit"), (0.4, "answer_n"), (0.39, "answer_n")]
+)
+def test_a_slip_is_known_by_its_rounded_value_too(got: float, mistake: str) -> None:
+    assert failure("N", got, 402653184, known={"other_unit": 0.375}).evidence.answer.mistake == mistake
+
+
+def test_a_slip_that_fits_goes_before_one_that_fits_when_it_is_rounded() -> None:
+    known = {"near": 0.376, "exact": 0.38}
+    assert failure("N", 0.38, 4.0, known=known).evidence.answer.mistake == "exact"
+
+
+class Sheet:
+    """A candidate whose function is given."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def values(self, _name: str, calls: list[Any]) -> list[Any]:
+        return [self.function(*call) for call in calls]
+
+
+def test_a_slip_of_a_function_may_be_written_in_several_ways() -> None:
+    ways: Any = [lambda n: n + 0.5772, lambda n: n + 0.57721]
+    for way in ways:
+        with pytest.raises(CheckFailed) as raised:
+            assert_calls(Sheet(way), "f", [(1,), (2,)], lambda n: n * 1.0, nearly=ways)  # type: ignore[arg-type]
+        assert raised.value.evidence.answer is not None
+        assert raised.value.evidence.answer.mistake == "nearly"
+
+
+def arithmetic(error: str = "ZeroDivisionError") -> Fault:
+    return Fault("runtime_error", "answer", "division by zero", error=error)
+
+
+@pytest.mark.parametrize(
+    ("got", "mistake", "shown"),
+    [
+        ([arithmetic(), 1.0, 0.5], "answer_f", "f(1)"),
+        ([arithmetic(), arithmetic(), 0.5], "answer_f", "f(2)"),
+        # Right, or rounded, wherever there is a value.
+        ([arithmetic(), 2.0, 4.0], "answer_raises", "f(0)"),
+        ([arithmetic(), 2.0, 3.9], "answer_f", "f(2)"),
+        # A slip of the pen hides no formula.
+        ([arithmetic("NameError"), 1.0, 0.5], "answer_raises", "f(0)"),
+    ],
+)
+def test_a_formula_that_is_wrong_everywhere_is_not_told_as_an_edge(got: list[Any], mistake: str, shown: str) -> None:
+    answer = failure("f", [(0,), (1,), (2,)], got, [1.0, 2.0, 4.0]).evidence.answer
+    assert (answer.mistake, answer.arguments) == (mistake, shown)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from tritonkata.diagnosis.exclusive_or import has_exclusive_or
+from tritonkata.model.answers import UNANSWERED
 from tritonkata.model.mathematics import is_mathematics
 from tritonkata.model.report import CheckResult
 
@@ -29,10 +31,14 @@ def from_evidence(check: CheckResult, source: str) -> str | None:
     return None
 
 
-def wrong_answer(check: CheckResult, _source: str) -> str | None:
-    """The question of a worksheet, or the known slip in its answer."""
+def wrong_answer(check: CheckResult, source: str) -> str | None:
+    """The question of a worksheet, or the known slip in its answer; before both, `^` in it."""
     answer = check.evidence.answer
-    return None if answer is None else answer.mistake
+    if answer is None:
+        return None
+    if answer.mistake != UNANSWERED and has_exclusive_or(source, answer.name):
+        return "exclusive_or_for_power"
+    return answer.mistake
 
 
 def host_operation(check: CheckResult, _source: str) -> str | None:

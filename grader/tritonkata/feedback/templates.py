@@ -167,6 +167,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "described": numbers.described,
     "code": _code,
     "pair_table": _number_table,
+    "pairs": numbers.pairs,
     "tensor": _tensor,
     "times": numbers.times,
     "lines": numbers.lines,

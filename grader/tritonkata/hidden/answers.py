@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from tritonkata.hidden.asserts import CheckFailed
 from tritonkata.hidden.candidate import Candidate
@@ -13,12 +13,18 @@ from tritonkata.model.answers import OTHER_KIND, RAISES, ROUNDED, UNANSWERED, An
 from tritonkata.model.faults import Fault
 from tritonkata.model.report import Evidence
 
+One = TypeVar("One")
+
+FUNCTION_REL = 1e-6
+Slips = Sequence[tuple[str, Sequence[Value]]]
+"""Ids of known slips, each with what it gives for the calls; an id may stand there several times."""
+
 # A formula outside its domain; a slip of the pen, such as a name that is not defined, speaks for no mistake.
 _ARITHMETIC = frozenset({"ValueError", "ArithmeticError", "ZeroDivisionError", "OverflowError"})
 
 
 def assert_answer(
-    name: str, got: Outcome, right: Value, *, rel: float = 1e-3, known: Mapping[str, Value] | None = None
+    name: str, got: Outcome, right: Value, *, rel: float = 1e-3, known: Mapping[str, Value | list[Value]] | None = None
 ) -> None:
     """A constant has its value, within `rel` of it.
 
@@ -27,12 +33,12 @@ def assert_answer(
         got: the submission's value.
         right: the truth: a number, a text (compared without case and blanks), a bool, or a tuple of numbers.
         rel: relative tolerance of numbers.
-        known: values that a known slip gives, by the slip's id.
+        known: the value that a known slip gives, or a list of those that it may give, by the slip's id.
 
     Raises:
         CheckFailed: without the right value in it: it is what the learner is to work out.
     """
-    slips = {slip: (value,) for slip, value in (known or {}).items()}
+    slips = [(slip, (value,)) for slip, values in (known or {}).items() for value in _each(values)]
     wrong = None if _is_right(got, right, rel) else _Wrong((got,), (right,), rel)
     if got is None:
         _fail(f"{name} is not answered yet", Answer(name, "nothing", UNANSWERED))
@@ -47,7 +53,7 @@ def assert_function(
     got: Sequence[Outcome],
     right: Sequence[Value],
     *,
-    rel: float = 1e-6,
+    rel: float = FUNCTION_REL,
     known: Mapping[str, Sequence[Value]] | None = None,
 ) -> None:
     """A function gives the right values for all calls, within `rel` of them.
@@ -65,6 +71,17 @@ def assert_function(
     Raises:
         CheckFailed: with the first call that is wrong.
     """
+    _assert_calls_right(name, calls, got, right, rel, tuple((known or {}).items()))
+
+
+def _assert_calls_right(
+    name: str,
+    calls: Sequence[tuple[Value, ...]],
+    got: Sequence[Outcome],
+    right: Sequence[Value],
+    rel: float,
+    known: Slips,
+) -> None:
     if all(value is None for value in got):
         _fail(f"{name} is not answered yet", Answer(name, "nothing", UNANSWERED))
     at = [index for index, value in enumerate(got) if not _is_right(value, right[index], rel)]
@@ -72,13 +89,19 @@ def assert_function(
         return
     wrong = _Wrong(tuple(got[index] for index in at), tuple(right[index] for index in at), rel)
     raised = any(isinstance(got[index], Fault) for index in at)
-    slips = {
-        slip: tuple(values[index] for index in at)
-        for slip, values in (known or {}).items()
+    slips = [
+        (slip, tuple(values[index] for index in at))
+        for slip, values in known
         if not raised or all(_is_right(got[index], values[index], rel) for index in range(len(got)) if index not in at)
-    }
-    mistake = wrong.mistake(name, slips)
-    call = f"{name}({', '.join(shown(value) for value in calls[at[0]])})"
+    ]
+    mistake, first = wrong.mistake(name, slips), at[0]
+    valued = [index for index in at if not isinstance(got[index], Fault)]
+    if mistake == RAISES and _is_arithmetic(got[first]) and valued:
+        # Wrong where it gives a value too, so that what raises is no edge of a right formula.
+        plain = _Wrong(tuple(got[index] for index in valued), tuple(right[index] for index in valued), rel)
+        if plain.mistake(name, ()) != ROUNDED:
+            wrong, mistake, first = plain, plain.mistake(name, ()), valued[0]
+    call = f"{name}({', '.join(shown(value) for value in calls[first])})"
     told = f"{call} is {wrong.got(mistake) or 'no value'}, it must be {wrong.wanted}"
     _fail(told, wrong.answer(name, mistake, call), wrong.fault)
 
@@ -88,15 +111,18 @@ def assert_calls(
     name: str,
     calls: Sequence[tuple[Value, ...]],
     right: Callable[..., Value],
-    **known: Callable[..., Value],
+    **known: Callable[..., Value] | list[Callable[..., Value]],
 ) -> None:
     """As `assert_function`, of the candidate's function, with the truth and the known slips given as functions.
+
+    A slip that learners write in several ways is a list of functions.
 
     Raises:
         CheckFailed: with the first call that is wrong.
     """
-    slips = {slip: attempted(function, calls) for slip, function in known.items()}
-    assert_function(name, calls, candidate.values(name, calls), [right(*call) for call in calls], known=slips)
+    slips = [(slip, attempted(one, calls)) for slip, functions in known.items() for one in _each(functions)]
+    got = candidate.values(name, calls)
+    _assert_calls_right(name, calls, got, [right(*call) for call in calls], FUNCTION_REL, slips)
 
 
 def attempted(function: Callable[..., Value], calls: Sequence[tuple[Value, ...]]) -> list[Value]:
@@ -131,14 +157,15 @@ class _Wrong:
         first = self.outcomes[0]
         return first if isinstance(first, Fault) and first.verdict != "invalid_output" else None
 
-    def mistake(self, name: str, slips: Mapping[str, Sequence[Value]]) -> str:
+    def mistake(self, name: str, slips: Slips) -> str:
         """The id of what went wrong."""
         # First, since of a slip that differs by less than the rounding nothing can be said.
         if all(is_rounded(got, right, self.rel) for got, right in zip(self.outcomes, self.right, strict=True)):
             return ROUNDED
-        slip = next((slip for slip, values in slips.items() if self._is_explained_by(values)), None)
-        if slip is not None:
-            return slip
+        for agrees in (same, _is_near):
+            slip = next((slip for slip, values in slips if self._is_explained_by(values, agrees)), None)
+            if slip is not None:
+                return slip
         if self.fault is not None:
             return RAISES
         return OTHER_KIND if _kind(self.outcomes[0]) != kind(self.right[0]) else f"answer_{name.lower()}"
@@ -163,11 +190,20 @@ class _Wrong:
         within = self.rel if mistake == ROUNDED else None
         return Answer(name, got, mistake, call, self.wanted if call else "", within=within)
 
-    def _is_explained_by(self, values: Sequence[Value]) -> bool:
+    def _is_explained_by(self, values: Sequence[Value], agrees: Callable[[Value, Value, float], bool]) -> bool:
         return all(
-            breaks(value, right) if _is_arithmetic(got) else not isinstance(got, Fault) and same(got, value, self.rel)
+            breaks(value, right) if _is_arithmetic(got) else not isinstance(got, Fault) and agrees(got, value, self.rel)
             for got, value, right in zip(self.outcomes, values, self.right, strict=True)
         )
+
+
+def _is_near(got: Value, slip: Value, rel: float) -> bool:
+    """Whether a value is what a slip gives, as it is or rounded."""
+    return same(got, slip, rel) or is_rounded(got, slip, rel)
+
+
+def _each(values: One | list[One]) -> list[One]:
+    return values if isinstance(values, list) else [values]
 
 
 def _is_right(got: Outcome, right: Value, rel: float) -> bool:

@@ -86,6 +86,13 @@ def test_rescale_factor(candidate, rng):
     )
 
 
+def approximations_of_the_sum():
+    """The logarithm and Euler's constant, of which some know more digits than others; some know the next term too."""
+    constants = (0.577, 0.5772, 0.57721, 0.57722, 0.577215, 0.577216, 0.5772156, 0.5772156649015329)
+    for_large_n = [lambda n, constant=constant: math.log(n) + constant for constant in constants]
+    return for_large_n + [lambda n, constant=constant: math.log(n) + constant + 1 / (2 * n) for constant in constants]
+
+
 @question(21, "new_maxima", "how often the maximum rises")
 def test_new_maxima(candidate, oracle, rng):
     calls = [(1,), (2,), (3,), (10,), (4096,), (int(rng.integers(50, 2000)),)]
@@ -97,6 +104,8 @@ def test_new_maxima(candidate, oracle, rng):
         harmonic,
         first_maximum_not_counted=lambda n: harmonic(n) - 1,
         logarithm_for_the_sum=math.log,
+        approximation_for_the_sum=approximations_of_the_sum(),
+        last_score_left_out=lambda n: sum(1 / k for k in range(1, n)),
         every_other_score=lambda n: n / 2,
         halved_each_time=math.log2,
     )

@@ -12,7 +12,7 @@ import pytest
 from tritonkata.hidden.answers import assert_answer, assert_calls, assert_function
 
 NEG_INF = -math.inf
-KIB, GIB = 1 << 10, 1 << 30
+LARGER_UNITS = (2**10, 2**20, 2**30, 10**3, 10**6, 10**9)
 
 
 def question(number, name, title):
@@ -23,6 +23,11 @@ def assert_constant(candidate, name, right, **known):
     assert_answer(name, candidate.value(name), right, known=known)
 
 
+def in_larger_units(size):
+    """A size, or a tuple of them, in KiB, MiB and GiB, and in KB, MB and GB."""
+    return [scaled(size, 1 / unit) if isinstance(size, tuple) else size / unit for unit in LARGER_UNITS]
+
+
 def scaled(values, factor):
     return tuple(value * factor for value in values)
 
@@ -30,13 +35,19 @@ def scaled(values, factor):
 @question(25, "sizes", "bytes of a row and of the tensor")
 def test_sizes(candidate, oracle):
     row, whole = oracle.COLUMNS * oracle.ELEMENT_BYTES, oracle.tensor_bytes()
-    assert_constant(candidate, "ROW_BYTES", row, elements_for_bytes=oracle.COLUMNS, larger_unit_for_bytes=row / KIB)
+    assert_constant(
+        candidate,
+        "ROW_BYTES",
+        row,
+        elements_for_bytes=oracle.COLUMNS,
+        larger_unit_for_bytes=in_larger_units(row),
+    )
     assert_constant(
         candidate,
         "TENSOR_BYTES",
         whole,
         elements_for_bytes=whole // oracle.ELEMENT_BYTES,
-        larger_unit_for_bytes=whole / KIB**2,
+        larger_unit_for_bytes=in_larger_units(whole),
     )
 
 
@@ -51,7 +62,7 @@ def test_traversals(candidate, oracle):
         "BYTES_MOVED",
         moved,
         write_forgotten=scaled(loads, whole),
-        larger_unit_for_bytes=scaled(moved, 1 / GIB),
+        larger_unit_for_bytes=in_larger_units(moved),
         elements_for_bytes=scaled(moved, 1 / oracle.ELEMENT_BYTES),
     )
 
@@ -65,7 +76,7 @@ def test_times(candidate, oracle):
         right,
         write_forgotten=scaled(oracle.READS.values(), oracle.tensor_bytes() / oracle.BYTES_A_SECOND * 1e6),
         tebibytes_a_second=scaled(right, 1e12 / 2**40),
-        other_unit_of_time=scaled(right, 1e-3),
+        other_unit_of_time=[scaled(right, factor) for factor in (1e-3, 1e-6, 1e3)],
     )
     online, cached = oracle.speedups()
     assert_constant(
