@@ -13,6 +13,7 @@ from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
 from tritonkata.exports import formats
+from tritonkata.files import write_target
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
@@ -136,7 +137,7 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
     else:
         if sheet is None or target.resolve() != sheet.resolve():
             refuse_foreign("--to", target, _start(form, content))
-        target.write_bytes(content)
+        write_target(target, content)
         click.echo(f"{target}: {len(records)} records", err=True)
     return list(warnings)
 

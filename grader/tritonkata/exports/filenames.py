@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 import unicodedata
 from pathlib import Path
+
+from tritonkata.files import replace_file
 
 _PLAIN = re.compile(r"[a-z0-9_][a-z0-9_.-]*")
 _DIGEST = re.compile(r".*-[0-9a-f]{12}")
@@ -56,15 +56,7 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: the folder is missing or not writable.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".kata-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    replace_file(path, text.encode())
 
 
 def _is_plain(student_id: str) -> bool:
