@@ -244,3 +244,35 @@ def test_what_was_left_open_on_read_only_storage_is_not_read_in_half(graded: Kat
     done = on_read_only_storage(graded, tmp_path / "grades", "export", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "was left open; copy the folder" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "gone", "said"),
+    [
+        (("export", "--format", "gradescope"), ["f6.json"], "1 file there is not of this export: f6.json"),
+        (("feedback",), ["f6.html", "f6.md"], "2 files there are not of this export: f6.html, f6.md"),
+        (("feedback",), [f"f{n}.md" for n in range(7)], "f0.md, f1.md, f2.md, f3.md, f4.md and 2 more"),
+    ],
+)
+def test_files_of_people_who_are_gone_are_named_and_stay(
+    graded: Kata, tmp_path: Path, words: tuple[str, ...], gone: list[str], said: str
+) -> None:
+    assert "not of this export" not in graded(*words, "--to", "out").stderr
+    for name in [*gone, "notes.txt"]:
+        (tmp_path / "out" / name).write_text("{}")
+    done = graded(*words, "--to", "out")
+    assert done.returncode == 0
+    assert f"Note: {said}" in done.stderr or (said in done.stderr and "Note: 7 files there" in done.stderr)
+    assert all((tmp_path / "out" / name).exists() for name in gone)
+    assert "not of this export" not in graded(*words, "--to", "out", "--student", "ann").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("export", "--format", "csv", "--to", "out"), "out: 1 record\n"),
+        (("export", "--format", "gradescope", "--to", "out"), "1 file in out\n"),
+    ],
+)
+def test_one_is_not_told_as_many(graded: Kata, words: tuple[str, ...], said: str) -> None:
+    assert said in graded(*words, "--student", "ann").stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ import click
 
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
 from tritonkata.cli.outputs import refuse_foreign
-from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
+from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, some, tell_of_ungraded
 from tritonkata.exports import formats
+from tritonkata.feedback.numbers import plural
 from tritonkata.files import write_target
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ def feedback(ctx: click.Context, out: Path, slug: str | None, target: Path | Non
             raise Problem(f"{folder}: cannot be written: {error.strerror}; choose another --to") from error
         if student is None:
             tell_of_ungraded(book, kata)
-    click.echo(f"{len(written)} pages in {folder}")
+    click.echo(f"{plural(len(written), 'page')} in {folder}")
+    if student is None:
+        _tell_of_others(folder, written)
     ctx.exit(EXIT_PASSED)
 
 
@@ -120,8 +124,23 @@ def _students(
         return []
     target.mkdir(parents=True, exist_ok=True)
     written = list(write_students(form, records, kata, target, source_of))
-    click.echo(f"{sum(isinstance(one, Path) for one in written)} files in {target}", err=True)
+    files = [one for one in written if isinstance(one, Path)]
+    click.echo(f"{plural(len(files), 'file')} in {target}", err=True)
+    if student is None:
+        _tell_of_others(target, files)
     return [one for one in written if isinstance(one, str)]
+
+
+def _tell_of_others(folder: Path, written: Iterable[Path]) -> None:
+    """Say which files of this kind are left in the folder: of people who are gone, or of an attempt no longer counted.
+
+    They stay, since they may as well be somebody's own.
+    """
+    from tritonkata.exports.filenames import others
+
+    if names := others(folder, written):
+        are = "is" if len(names) == 1 else "are"
+        click.echo(f"Note: {plural(len(names), 'file')} there {are} not of this export: {some(names)}", err=True)
 
 
 def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None) -> list[str]:
@@ -138,7 +157,7 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
         if sheet is None or target.resolve() != sheet.resolve():
             refuse_foreign("--to", target, _start(form, content))
         write_target(target, content)
-        click.echo(f"{target}: {len(records)} records", err=True)
+        click.echo(f"{target}: {plural(len(records), 'record')}", err=True)
     return list(warnings)
 
 

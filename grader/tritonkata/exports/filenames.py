@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 from tritonkata.files import replace_file
@@ -57,6 +58,13 @@ def write_whole(path: Path, text: str) -> None:
         OSError: the folder is missing or not writable.
     """
     replace_file(path, text.encode())
+
+
+def others(folder: Path, written: Iterable[Path]) -> list[str]:
+    """The names of files in `folder` that are of the kinds of those just written there, and are none of them."""
+    ours = list(written)
+    names, kinds = {path.name for path in ours}, {path.suffix for path in ours}
+    return sorted(path.name for path in folder.iterdir() if path.suffix in kinds and path.name not in names)
 
 
 def _is_plain(student_id: str) -> bool:
