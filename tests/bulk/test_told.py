@@ -276,3 +276,41 @@ def test_files_of_people_who_are_gone_are_named_and_stay(
 )
 def test_one_is_not_told_as_many(graded: Kata, words: tuple[str, ...], said: str) -> None:
     assert said in graded(*words, "--student", "ann").stderr
+
+
+CANVAS = "Student,ID,SIS Login ID,Section,Homework 1 (17)\nann,1,ann,A,\n"
+MOODLE = "Identifier,Full name,Status,Mark\nParticipant 1,ann,Submitted,\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "sheet", "columns"),
+    [
+        ("canvas", CANVAS, ["Homework 1 (17)", "Homework 1", "homework 1", "17"]),
+        ("moodle", MOODLE, ["Mark", "mark"]),
+    ],
+)
+def test_a_column_with_another_name_can_be_named(
+    graded: Kata, tmp_path: Path, form: str, sheet: str, columns: list[str]
+) -> None:
+    (tmp_path / "sheet.csv").write_text(sheet)
+    words = ("export", "--format", form, "--into", "sheet.csv", "--student", "ann")
+    untold = graded(*words)
+    assert (untold.returncode, untold.stdout) == (2, "")
+    assert untold.stderr.startswith("Error: sheet.csv: ")
+    assert "--column" in untold.stderr
+    for column in columns:
+        done = graded(*words, "--column", column)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[1].endswith(",0")
+    assert graded(*words, "--column", "Homework 2").returncode == 2
+
+
+def test_a_sheet_that_is_made_has_the_column_that_was_named(graded: Kata) -> None:
+    done = graded("export", "--format", "canvas", "--column", "Homework 1 (17)")
+    assert done.stdout.splitlines()[0].endswith(",Homework 1 (17)")
+
+
+def test_a_column_where_no_sheet_has_one_is_refused(graded: Kata) -> None:
+    done = graded("export", "--format", "csv", "--column", "17")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--column" in done.stderr

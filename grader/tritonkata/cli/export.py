@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
+from tritonkata.cli.common import EXIT_PASSED, FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, some, tell_of_ungraded
 from tritonkata.exports import formats
@@ -32,9 +32,16 @@ _JSON_LINE = b'{"student":'
 @click.option("--format", "form", type=click.Choice([*formats.STUDENT, *formats.CLASS]), required=True)
 @click.option("--to", "target", metavar="FILE", type=FileType(), help="Standard output without it; a folder for JSON.")
 @click.option("--into", "sheet", metavar="FILE", type=FileType(), help="Canvas's or Moodle's own sheet, to fill in.")
+@click.option("--column", metavar="NAME", help="The sheet's column for the grades, by its heading or Canvas's id.")
 @click.option("--student", metavar="ID", help="This student alone.")
 def export(
-    out: Path, slug: str | None, form: str, target: Path | None, sheet: Path | None, student: str | None
+    out: Path,
+    slug: str | None,
+    form: str,
+    target: Path | None,
+    sheet: Path | None,
+    column: str | None,
+    student: str | None,
 ) -> None:
     """Write grades the way a platform reads them.
 
@@ -44,6 +51,8 @@ def export(
 
     if sheet is not None and form not in formats.SHEETS:
         raise Problem(f"--into: only {' and '.join(formats.SHEETS)} have a sheet to fill in; leave it out")
+    if column is not None and form not in formats.SHEETS:
+        raise Problem(f"--column: only {' and '.join(formats.SHEETS)} have a column to name; leave it out")
     with opened(out) as book:
         kata = kata_of(book, slug)
         records = _chosen(book, kata, student)
@@ -51,7 +60,7 @@ def export(
             if form in formats.STUDENT:
                 warnings = _students(book, kata, form, records, target, student)
             else:
-                warnings = _class(kata, form, records, target, sheet)
+                warnings = _class(kata, form, records, target, sheet, column)
         except ExportProblem as error:
             raise Problem(str(error)) from error
         except OSError as error:
@@ -143,11 +152,14 @@ def _tell_of_others(folder: Path, written: Iterable[Path]) -> None:
         click.echo(f"Note: {plural(len(names), 'file')} there {are} not of this export: {some(names)}", err=True)
 
 
-def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None) -> list[str]:
+def _class(
+    kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None, column: str | None
+) -> list[str]:
     from tritonkata.exports.writing import write_class
 
     text, binary = io.StringIO(newline=""), io.BytesIO()
-    warnings = write_class(form, records, kata, text, binary, None if sheet is None else _sheet(sheet))
+    into, called = (None, "") if sheet is None else (_sheet(sheet), shown(sheet))
+    warnings = write_class(form, records, kata, text, binary, into, column=column, called=called)
     content = binary.getvalue() or text.getvalue().encode()
     if target is None:
         sys.stdout.flush()
