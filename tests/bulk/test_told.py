@@ -314,3 +314,30 @@ def test_a_column_where_no_sheet_has_one_is_refused(graded: Kata) -> None:
     done = graded("export", "--format", "csv", "--column", "17")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--column" in done.stderr
+
+
+def set_maximum(gradebook: Path, submission: int, most: float) -> None:
+    connection = sqlite3.connect(gradebook)
+    (report,) = connection.execute("SELECT report FROM report WHERE submission = ?", (submission,)).fetchone()
+    changed = json.dumps({**json.loads(report), "max_score": most}).encode()
+    connection.execute("UPDATE report SET report = ? WHERE submission = ?", (changed, submission))
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(("form", "sheet"), [("canvas", None), ("canvas", CANVAS), ("moodle", MOODLE)])
+def test_different_maxima_in_one_sheet_are_told(graded: Kata, tmp_path: Path, form: str, sheet: str | None) -> None:
+    """As after a change of the kata, when some are graded again and others are not."""
+    words = ["export", "--format", form]
+    if sheet is not None:
+        (tmp_path / "sheet.csv").write_text(sheet)
+        words += ["--into", "sheet.csv", "--column", "17" if form == "canvas" else "Mark"]
+    assert "maximum" not in graded(*words).stderr
+    most = records(tmp_path / "grades")["ann"].max_score
+    set_maximum(tmp_path / "grades/gradebook.sqlite", 1, most + 3)
+    note = f"2 reports of {most:g} points and 1 report of {most + 3:g} points"
+    (line,) = [line for line in graded(*words).stderr.splitlines() if "one maximum" in line]
+    assert line.startswith("Note: ")
+    assert note in line
+    assert "`kata regrade --out grades --kata doubled --all`" in line
+    assert "one maximum" not in graded(*words, "--student", "ann").stderr

@@ -12,7 +12,7 @@ import click
 
 from tritonkata.cli.common import EXIT_PASSED, FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
-from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, some, tell_of_ungraded
+from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, some, tell_of_maxima, tell_of_ungraded
 from tritonkata.exports import formats
 from tritonkata.feedback.numbers import plural
 from tritonkata.files import write_target
@@ -67,6 +67,8 @@ def export(
             raise Problem(
                 f"{error.filename or target}: cannot be written: {error.strerror}; choose another --to"
             ) from error
+        if form in formats.SHEETS:
+            tell_of_maxima(book, kata, records)
         if student is None:
             tell_of_ungraded(book, kata)
     for warning in warnings:
