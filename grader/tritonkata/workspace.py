@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Annotated
 
 import msgspec
 
+from tritonkata.files import replace_file
 from tritonkata.model.course import Kata
 from tritonkata.model.report import Medal, Report
 
@@ -106,22 +106,6 @@ def update_progress(folder: Path, slug: str, change: Callable[[KataProgress | No
     except OSError as error:
         raise WorkspaceError(f"{path}: cannot be written ({error.strerror}); correct its permissions") from error
     return changed
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write `path` as a whole or not at all."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def now() -> str:
@@ -216,9 +200,3 @@ def _recorded(folder: Path, path: Path) -> str:
     if not inside or not inside[0].isprintable():
         raise WorkspaceError(f"{path.name!r} is no file of {folder} with an ordinary name; rename it, or move it there")
     return inside[0]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -263,3 +263,100 @@ def test_what_was_left_open_on_read_only_storage_is_not_read_in_half(graded: Kat
     done = on_read_only_storage(graded, tmp_path / "grades", "export", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "was left open; copy the folder" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "gone", "said"),
+    [
+        (("export", "--format", "gradescope"), ["f6.json"], "1 file there is not of this export: f6.json"),
+        (("feedback",), ["f6.html", "f6.md"], "2 files there are not of this export: f6.html, f6.md"),
+        (("feedback",), [f"f{n}.md" for n in range(7)], "f0.md, f1.md, f2.md, f3.md, f4.md and 2 more"),
+    ],
+)
+def test_files_of_people_who_are_gone_are_named_and_stay(
+    graded: Kata, tmp_path: Path, words: tuple[str, ...], gone: list[str], said: str
+) -> None:
+    assert "not of this export" not in graded(*words, "--to", "out").stderr
+    for name in [*gone, "notes.txt"]:
+        (tmp_path / "out" / name).write_text("{}")
+    done = graded(*words, "--to", "out")
+    assert done.returncode == 0
+    assert f"Note: {said}" in done.stderr or (said in done.stderr and "Note: 7 files there" in done.stderr)
+    assert all((tmp_path / "out" / name).exists() for name in gone)
+    assert "not of this export" not in graded(*words, "--to", "out", "--student", "ann").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("export", "--format", "csv", "--to", "out"), "out: 1 record\n"),
+        (("export", "--format", "gradescope", "--to", "out"), "1 file in out\n"),
+    ],
+)
+def test_one_is_not_told_as_many(graded: Kata, words: tuple[str, ...], said: str) -> None:
+    assert said in graded(*words, "--student", "ann").stderr
+
+
+CANVAS = "Student,ID,SIS Login ID,Section,Homework 1 (17)\nann,1,ann,A,\n"
+MOODLE = "Identifier,Full name,Status,Mark\nParticipant 1,ann,Submitted,\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "sheet", "columns"),
+    [
+        ("canvas", CANVAS, ["Homework 1 (17)", "Homework 1", "homework 1", "17"]),
+        ("moodle", MOODLE, ["Mark", "mark"]),
+    ],
+)
+def test_a_column_with_another_name_can_be_named(
+    graded: Kata, tmp_path: Path, form: str, sheet: str, columns: list[str]
+) -> None:
+    (tmp_path / "sheet.csv").write_text(sheet)
+    words = ("export", "--format", form, "--into", "sheet.csv", "--student", "ann")
+    untold = graded(*words)
+    assert (untold.returncode, untold.stdout) == (2, "")
+    assert untold.stderr.startswith("Error: sheet.csv: ")
+    assert "--column" in untold.stderr
+    for column in columns:
+        done = graded(*words, "--column", column)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[1].endswith(",0")
+    assert graded(*words, "--column", "Homework 2").returncode == 2
+
+
+def test_a_sheet_that_is_made_has_the_column_that_was_named(graded: Kata) -> None:
+    done = graded("export", "--format", "canvas", "--column", "Homework 1 (17)")
+    assert done.stdout.splitlines()[0].endswith(",Homework 1 (17)")
+
+
+def test_a_column_where_no_sheet_has_one_is_refused(graded: Kata) -> None:
+    done = graded("export", "--format", "csv", "--column", "17")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--column" in done.stderr
+
+
+def set_maximum(gradebook: Path, submission: int, most: float) -> None:
+    connection = sqlite3.connect(gradebook)
+    (report,) = connection.execute("SELECT report FROM report WHERE submission = ?", (submission,)).fetchone()
+    changed = json.dumps({**json.loads(report), "max_score": most}).encode()
+    connection.execute("UPDATE report SET report = ? WHERE submission = ?", (changed, submission))
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(("form", "sheet"), [("canvas", None), ("canvas", CANVAS), ("moodle", MOODLE)])
+def test_different_maxima_in_one_sheet_are_told(graded: Kata, tmp_path: Path, form: str, sheet: str | None) -> None:
+    """As after a change of the kata, when some are graded again and others are not."""
+    words = ["export", "--format", form]
+    if sheet is not None:
+        (tmp_path / "sheet.csv").write_text(sheet)
+        words += ["--into", "sheet.csv", "--column", "17" if form == "canvas" else "Mark"]
+    assert "maximum" not in graded(*words).stderr
+    most = records(tmp_path / "grades")["ann"].max_score
+    set_maximum(tmp_path / "grades/gradebook.sqlite", 1, most + 3)
+    note = f"2 reports of {most:g} points and 1 report of {most + 3:g} points"
+    (line,) = [line for line in graded(*words).stderr.splitlines() if "one maximum" in line]
+    assert line.startswith("Note: ")
+    assert note in line
+    assert "`kata regrade --out grades --kata doubled --all`" in line
+    assert "one maximum" not in graded(*words, "--student", "ann").stderr

@@ -262,3 +262,47 @@ def test_not_even_a_template_can_tell_the_seed(tmp_path):
 def test_ids_that_look_alike_keep_apart():
     ids = ["Ada", "ada", "ADA", "a/da", "a_da", "\u00e9", "e\u0301", "ada ", stem("Ada")]
     assert len({stem(one) for one in ids}) == len(ids)
+
+
+def advised(advice, verdict="runtime_error", phase="load"):
+    return make_record(make_report(verdict="error", fault=fault(verdict, phase=phase, message="bad", advice=advice)))
+
+
+@pytest.mark.parametrize("verdict", ["runtime_error", "compile_error", "forbidden_host_op", "invalid_output"])
+@pytest.mark.parametrize("phase", ["load", "compile", "host", "kernel"])
+def test_code_in_an_advice_is_code_wherever_an_advice_is_shown(verdict, phase, tmp_path):
+    record = advised("`kata reset` brings *it* back.", verdict, phase)
+    html, _ = html_of(record, tmp_path)
+    markdown = pages.to_markdown(record, make_kata(tmp_path), SOURCE)
+    if "brings" in markdown:
+        assert r"`kata reset` brings \*it\* back." in markdown
+        assert "<code>kata reset</code> brings *it* back." in html
+
+
+def test_the_advice_for_an_empty_file_has_its_command_as_code(tmp_path):
+    html, _ = html_of(advised("`kata reset` brings the skeleton back."), tmp_path)
+    assert "<p>Next: <code>kata reset</code> brings the skeleton back.</p>" in html
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        "``",
+        "````",
+        "one ` alone",
+        "` ` blank",
+        "```\n# head\n```",
+        "`<b>x</b>` <b>y</b>",
+        "`a` [b](http://x.org) `c",
+        "a\\`b` ",
+        "`a\\`b`",
+        "`a|b` |c|",
+        "\ue000`a`\ue001",
+    ],
+)
+def test_no_advice_can_be_other_markup(advice, tmp_path):
+    html, reader = html_of(advised(advice), tmp_path)
+    _, plain_reader = html_of(advised("words"), tmp_path)
+    assert set(reader.tags) - set(plain_reader.tags) <= {"code"}
+    assert len(reader.attributes) == len(plain_reader.attributes)
+    assert "<b>" not in html

@@ -1,14 +1,11 @@
-"""Children of a test: as a user who may write nothing, on a disk of its own, and ended at any moment."""
+"""Children of a test, as a user who may write nothing."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 _GIVE_UP_RIGHTS = """
-import os
 def give_up_rights():
     if os.geteuid() == 0:
         os.setgroups([])
@@ -29,17 +26,4 @@ def python_as_nobody(code: str, *arguments: str) -> subprocess.CompletedProcess[
         timeout=120,
         check=False,
         cwd="/",
-    )
-
-
-def on_a_small_disk(script: Path, folder: Path, kilobytes: int) -> subprocess.CompletedProcess[str]:
-    """Run a script with `folder` on a disk of this size, which nobody else sees and which ends with the script."""
-    own = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
-    steps = f'mount -t tmpfs -o size={kilobytes}k tmpfs "$1" && exec "$2" -B "$3" "$1"'
-    return subprocess.run(
-        [*own, "sh", "-c", steps, "sh", str(folder), sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tritonkata.courses import is_slug
-from tritonkata.workspace import replace_file
+from tritonkata.files import replace_file
 
 _SCAFFOLD = Path(__file__).parent / "scaffold"
 _SUFFIX = ".in"

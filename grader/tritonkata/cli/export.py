@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import EXIT_PASSED, FileType, Problem
+from tritonkata.cli.common import EXIT_PASSED, FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
-from tritonkata.cli.records import KATA, OUT, STUDENT, attempts_of, kata_of, opened, tell_of_ungraded
+from tritonkata.cli.records import (
+    KATA,
+    OUT,
+    STUDENT,
+    attempts_of,
+    kata_of,
+    opened,
+    some,
+    tell_of_maxima,
+    tell_of_ungraded,
+)
 from tritonkata.exports import formats
+from tritonkata.feedback.numbers import plural
+from tritonkata.files import write_target
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
@@ -29,9 +42,16 @@ _JSON_LINE = b'{"student":'
 @click.option("--format", "form", type=click.Choice([*formats.STUDENT, *formats.CLASS]), required=True)
 @click.option("--to", "target", metavar="FILE", type=FileType(), help="Standard output without it; a folder for JSON.")
 @click.option("--into", "sheet", metavar="FILE", type=FileType(), help="Canvas's or Moodle's own sheet, to fill in.")
+@click.option("--column", metavar="NAME", help="The sheet's column for the grades, by its heading or Canvas's id.")
 @click.option("--student", metavar="ID", type=STUDENT, help="This student alone.")
 def export(
-    out: Path, slug: str | None, form: str, target: Path | None, sheet: Path | None, student: str | None
+    out: Path,
+    slug: str | None,
+    form: str,
+    target: Path | None,
+    sheet: Path | None,
+    column: str | None,
+    student: str | None,
 ) -> None:
     """Write grades the way a platform reads them.
 
@@ -41,6 +61,8 @@ def export(
 
     if sheet is not None and form not in formats.SHEETS:
         raise Problem(f"--into: only {' and '.join(formats.SHEETS)} have a sheet to fill in; leave it out")
+    if column is not None and form not in formats.SHEETS:
+        raise Problem(f"--column: only {' and '.join(formats.SHEETS)} have a column to name; leave it out")
     with opened(out) as book:
         kata = kata_of(book, slug)
         records = _chosen(book, kata, student)
@@ -48,13 +70,15 @@ def export(
             if form in formats.STUDENT:
                 warnings = _students(book, kata, form, records, target, student)
             else:
-                warnings = _class(kata, form, records, target, sheet)
+                warnings = _class(kata, form, records, target, sheet, column)
         except ExportProblem as error:
             raise Problem(str(error)) from error
         except OSError as error:
             raise Problem(
                 f"{error.filename or target}: cannot be written: {error.strerror}; choose another --to"
             ) from error
+        if form in formats.SHEETS:
+            tell_of_maxima(book, kata, records)
         if student is None:
             tell_of_ungraded(book, kata)
     for warning in warnings:
@@ -85,7 +109,9 @@ def feedback(ctx: click.Context, out: Path, slug: str | None, target: Path | Non
             raise Problem(f"{folder}: cannot be written: {error.strerror}; choose another --to") from error
         if student is None:
             tell_of_ungraded(book, kata)
-    click.echo(f"{len(written)} pages in {folder}")
+    click.echo(f"{plural(len(written), 'page')} in {folder}")
+    if student is None:
+        _tell_of_others(folder, written)
     ctx.exit(EXIT_PASSED)
 
 
@@ -119,15 +145,33 @@ def _students(
         return []
     target.mkdir(parents=True, exist_ok=True)
     written = list(write_students(form, records, kata, target, source_of))
-    click.echo(f"{sum(isinstance(one, Path) for one in written)} files in {target}", err=True)
+    files = [one for one in written if isinstance(one, Path)]
+    click.echo(f"{plural(len(files), 'file')} in {target}", err=True)
+    if student is None:
+        _tell_of_others(target, files)
     return [one for one in written if isinstance(one, str)]
 
 
-def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None) -> list[str]:
+def _tell_of_others(folder: Path, written: Iterable[Path]) -> None:
+    """Say which files of this kind are left in the folder: of people who are gone, or of an attempt no longer counted.
+
+    They stay, since they may as well be somebody's own.
+    """
+    from tritonkata.exports.filenames import others
+
+    if names := others(folder, written):
+        are = "is" if len(names) == 1 else "are"
+        click.echo(f"Note: {plural(len(names), 'file')} there {are} not of this export: {some(names)}", err=True)
+
+
+def _class(
+    kata: Kata, form: str, records: list[Record], target: Path | None, sheet: Path | None, column: str | None
+) -> list[str]:
     from tritonkata.exports.writing import write_class
 
     text, binary = io.StringIO(newline=""), io.BytesIO()
-    warnings = write_class(form, records, kata, text, binary, None if sheet is None else _sheet(sheet))
+    into, called = (None, "") if sheet is None else (_sheet(sheet), shown(sheet))
+    warnings = write_class(form, records, kata, text, binary, into, column=column, called=called)
     content = binary.getvalue() or text.getvalue().encode()
     if target is None:
         sys.stdout.flush()
@@ -136,8 +180,8 @@ def _class(kata: Kata, form: str, records: list[Record], target: Path | None, sh
     else:
         if sheet is None or target.resolve() != sheet.resolve():
             refuse_foreign("--to", target, _start(form, content))
-        target.write_bytes(content)
-        click.echo(f"{target}: {len(records)} records", err=True)
+        write_target(target, content)
+        click.echo(f"{target}: {plural(len(records), 'record')}", err=True)
     return list(warnings)
 
 

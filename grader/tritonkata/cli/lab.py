@@ -14,6 +14,7 @@ from tritonkata.cli.check import EngineName
 from tritonkata.cli.common import EXIT_FAILED, EXIT_GRADER, EXIT_PASSED, FileType, Problem
 from tritonkata.cli.outputs import refuse_targets, why
 from tritonkata.cli.status import StatusLine
+from tritonkata.files import write_target
 
 if TYPE_CHECKING:
     from tritonkata.labs.model import CeilingResult, LabResult, Options
@@ -189,7 +190,7 @@ def _write(result: Result, svg: Path | None, html: Path | None) -> None:
         if path is None:
             continue
         try:
-            path.write_text(render(result) + "\n", encoding="utf-8")
+            write_target(path, f"{render(result)}\n".encode())
         except OSError as error:
             raise GraderProblem(why(option, path, error)) from error
 

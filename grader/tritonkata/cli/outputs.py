@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tritonkata.cli.common import Problem, shown
+from tritonkata.files import is_replaced, write_target
 from tritonkata.model.report import Report
 
 
@@ -64,7 +65,7 @@ def _escaped(character: str) -> str:
 
 
 def _write_json(report: Report, path: Path) -> None:
-    path.write_text(as_json(report) + "\n", encoding="utf-8")
+    write_target(path, f"{as_json(report)}\n".encode())
 
 
 def _write_junit(report: Report, path: Path) -> None:
@@ -91,7 +92,7 @@ def refuse_targets(targets: Sequence[tuple[str, Path, bytes]]) -> None:
             raise Problem(f"{option}: {shown(path.parent)} is no directory; create it first")
         refuse_foreign(option, path, start)
         try:
-            (_try_beside if option == "--junit" else attempt)(path)
+            _try_beside(path)
         except OSError as error:
             raise Problem(why(option, path, error)) from error
 
@@ -148,8 +149,8 @@ def attempt(path: Path) -> None:
 def _try_beside(path: Path) -> None:
     """A file that is written whole or not at all is made beside its target first."""
     attempt(path)
-    if path.is_file() or not path.exists():
-        with tempfile.TemporaryFile(dir=path.absolute().parent):
+    if is_replaced(path):
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
             pass
 
 

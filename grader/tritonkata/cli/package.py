@@ -9,6 +9,7 @@ import click
 
 from tritonkata.cli.common import FileType, KataType, Problem
 from tritonkata.cli.outputs import refuse_foreign
+from tritonkata.files import write_target
 from tritonkata.model.course import Kata
 
 
@@ -40,7 +41,7 @@ def package(platform: str, kata: Kata, target: Path, wheel: Path | None, engine:
 
             content = workflow(kata, engine=engine).encode()
             refuse_foreign("--to", target, content.partition(b"\n")[0])
-            target.write_bytes(content)
+            write_target(target, content)
     except ExportProblem as error:
         raise Problem(str(error)) from error
     except OSError as error:

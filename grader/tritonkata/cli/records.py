@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,12 @@ import click
 
 from tritonkata.cli.common import FileType, Problem, StudentType, course_of
 from tritonkata.feedback.clean import clean
+from tritonkata.feedback.numbers import joined, number, plural
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
     from tritonkata.gradebook.store import Gradebook
+    from tritonkata.model.record import Record
 
 OUT = click.option(
     "--out", metavar="DIR", type=FileType(), default=Path("grades"), show_default=True, help="The gradebook."
@@ -87,3 +90,14 @@ def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
         of = book.count(kata.slug)
         go_on = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --ungraded` grades the rest"
         click.echo(f"Note: {left} of {of} submissions are not graded yet, and not in this; {go_on}", err=True)
+
+
+def tell_of_maxima(book: Gradebook, kata: Kata, records: Iterable[Record]) -> None:
+    """Say on standard error if scores are points of different maxima, since a platform's sheet has one for all."""
+    from tritonkata.exports.words import has_score
+
+    maxima = Counter(record.max_score for record in records if has_score(record) and record.max_score > 0)
+    if len(maxima) > 1:
+        counts = [f"{plural(count, 'report')} of {number(most)} points" for most, count in sorted(maxima.items())]
+        again = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --all` makes them one"
+        click.echo(f"Note: a sheet has one maximum, and these scores have several: {joined(counts)}; {again}", err=True)

@@ -10,6 +10,8 @@ import click
 from tritonkata.cli.common import FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
+from tritonkata.feedback.numbers import plural
+from tritonkata.files import replace_file
 
 BEGINNING = b"<!doctype html>\n<!-- Written by kata report -->"
 """Of every page, as its template has it."""
@@ -30,7 +32,6 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
 
     The page is one file that asks for nothing from anywhere. Without --anonymous it names everyone.
     """
-    from tritonkata.exports.filenames import write_whole
     from tritonkata.page.gather import gather
     from tritonkata.page.render import to_html
 
@@ -46,10 +47,10 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
     if not gathered.parts:
         raise Problem(f"{book.path}: nothing of {kata.slug} was graded yet; begin with `kata grade`")
     try:
-        write_whole(path, to_html(gathered, kata, left_out, is_anonymous=anonymous))
+        replace_file(path, to_html(gathered, kata, left_out, is_anonymous=anonymous).encode())
     except OSError as error:
         raise Problem(f"--to: {shown(path)} cannot be written ({error.strerror}); choose another file") from error
-    click.echo(f"{len(gathered.parts)} submissions to {kata.file.title}: {shown(path)}")
+    click.echo(f"{plural(len(gathered.parts), 'submission')} to {kata.file.title}: {shown(path)}")
 
 
 def _refuse_odd(path: Path) -> None:

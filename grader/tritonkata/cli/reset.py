@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from tritonkata.cli.common import KataType, Problem, back_up, shown, started
+from tritonkata.files import replace_file
 from tritonkata.model.course import Kata
-from tritonkata.workspace import replace_file
 
 
 @click.command(epilog="Example: kata reset safe_softmax --yes")

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from tritonkata.cli.common import KataType, Problem, back_up, kata_here, shown
+from tritonkata.files import create_file, replace_file
 from tritonkata.model.course import Kata
-from tritonkata.workspace import load_progress, record_start, replace_file
+from tritonkata.workspace import load_progress, record_start
 
 
 @click.command(epilog="Example: kata start safe_softmax")
@@ -47,8 +48,7 @@ def _copy(source: Path, target: Path, *, force: bool) -> Path | None:
             replace_file(target, data)
             return kept
         # Exclusive: a file that came up since the check is not overwritten either.
-        with target.open("xb") as file:
-            file.write(data)
+        create_file(target, data)
     except OSError as error:
         raise Problem(f"{shown(target)}: cannot be written ({error.strerror}); choose another folder") from error
     return None

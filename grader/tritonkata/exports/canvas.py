@@ -25,7 +25,13 @@ _WHAT = "the Canvas gradebook"
 
 
 def write(
-    records: Iterable[Record], kata: Kata, file: TextIO, gradebook: str | None = None, *, column: str | None = None
+    records: Iterable[Record],
+    kata: Kata,
+    file: TextIO,
+    gradebook: str | None = None,
+    *,
+    column: str | None = None,
+    called: str = "",
 ) -> tuple[str, ...]:
     """Write a gradebook to import; returns warnings for the instructor.
 
@@ -35,32 +41,34 @@ def write(
         file: where to.
         gradebook: the text of the exported gradebook, every other cell of which is kept; without one a file is made.
         column: the assignment's column: its whole heading, its title, or its id.
+        called: what messages call the gradebook, such as its path.
 
     Raises:
         ExportProblem: the gradebook is none, or its column for this kata cannot be told.
     """
+    what = called or _WHAT
     if gradebook is None:
         return _write_made(records, column or kata.file.title, file)
-    sheet = sheets.read(gradebook, _WHAT)
-    place = _column(sheet, kata, column)
+    sheet = sheets.read(gradebook, what)
+    place = _column(sheet, kata, column, what)
     people = [row for row, cells in enumerate(sheet.rows) if _is_person(sheet, cells)]
     index = Index(sheet, people)
-    entries = Entries(records, lambda student: index.find(_tiers(sheet, student)), _WHAT, notes=True)
+    entries = Entries(records, lambda student: index.find(_tiers(sheet, student)), what, notes=True)
     most = 0.0
     for record, row in entries:
         sheet.rows[row][place] = number_cell(record.score)
         most = max(most, record.max_score)
     sheets.write(sheet, file)
     points = [cells[place] for cells in sheet.rows if "Points Possible" in cells[0]]
-    warning = sheets.points_warning(points[0], most, "Points Possible", _WHAT) if points else None
+    warning = sheets.points_warning(points[0], most, "Points Possible", what) if points else None
     return (*entries.warnings, *([warning] if warning else []))
 
 
-def _column(sheet: Sheet, kata: Kata, column: str | None) -> int:
+def _column(sheet: Sheet, kata: Kata, column: str | None, what: str) -> int:
     header = sheet.header
     if len(header) < 4 or "Student" not in header[0] or "ID" not in header[1]:
         raise ExportProblem(
-            f"{_WHAT}: does not begin with the columns Student and ID but with {sheets.listed(header[:2])}; "
+            f"{what}: does not begin with the columns Student and ID but with {sheets.listed(header[:2])}; "
             "export it from Canvas (Grades, Export) and give it unchanged"
         )
     wanted = {sheets.folded(name) for name in ((column,) if column else (kata.file.title, kata.slug))}
@@ -69,7 +77,9 @@ def _column(sheet: Sheet, kata: Kata, column: str | None) -> int:
         named = f"the assignment {column or kata.file.title!r}"
         have = sheets.listed(heading for heading in header if _ASSIGNMENT.fullmatch(heading))
         problem = "no column is" if not found else f"{len(found)} columns are"
-        raise ExportProblem(f"{_WHAT}: {problem} {named}; name one by its heading or id (it has: {have})")
+        raise ExportProblem(
+            f"{what}: {problem} {named}; name one with --column, by its heading, title or id (it has: {have})"
+        )
     return found[0]
 
 

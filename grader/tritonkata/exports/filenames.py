@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
+
+from tritonkata.files import replace_file
 
 _PLAIN = re.compile(r"[a-z0-9_][a-z0-9_.-]*")
 _DIGEST = re.compile(r".*-[0-9a-f]{12}")
@@ -56,15 +57,14 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: the folder is missing or not writable.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".kata-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    replace_file(path, text.encode())
+
+
+def others(folder: Path, written: Iterable[Path]) -> list[str]:
+    """The names of files in `folder` that are of the kinds of those just written there, and are none of them."""
+    ours = list(written)
+    names, kinds = {path.name for path in ours}, {path.suffix for path in ours}
+    return sorted(path.name for path in folder.iterdir() if path.suffix in kinds and path.name not in names)
 
 
 def _is_plain(student_id: str) -> bool:

@@ -38,6 +38,7 @@ def write(
     *,
     column: str | None = None,
     feedback: str | None = None,
+    called: str = "",
 ) -> tuple[str, ...]:
     """Write the worksheet with grades, and comments where it has a column for them; returns warnings.
 
@@ -47,6 +48,7 @@ def write(
         worksheet: the text of the downloaded worksheet; all other cells are kept.
         column: the heading of the grades, where it is neither "Grade" nor left of the maximum grade.
         feedback: the heading of the comments, where it is not "Feedback comments".
+        called: what messages call the worksheet, such as its path.
 
     Raises:
         ExportProblem: there is no worksheet, or its columns cannot be told.
@@ -56,12 +58,13 @@ def write(
             "Moodle only takes back a grading worksheet that it gave out, since its headings are in the site's "
             f"language and its rows have Moodle's own numbers; download it ({_HOW}) and name it with --into"
         )
-    sheet = sheets.read(worksheet, _WHAT)
-    columns = _columns(sheet, column, feedback)
+    what = called or _WHAT
+    sheet = sheets.read(worksheet, what)
+    columns = _columns(sheet, column, feedback, what)
     numbered = _numbered(sheet, columns)
     index = Index(numbered, range(len(numbered.rows)))
     entries = Entries(
-        records, lambda student: index.find(_tiers(sheet, columns, student)), _WHAT, notes=columns.feedback is None
+        records, lambda student: index.find(_tiers(sheet, columns, student)), what, notes=columns.feedback is None
     )
     most = 0.0
     for record, row in entries:
@@ -71,11 +74,11 @@ def write(
         most = max(most, record.max_score)
     sheets.write(sheet, file)
     maxima = [row[columns.maximum] for row in sheet.rows] if columns.maximum is not None else []
-    warning = sheets.points_warning(maxima[0], most, "the maximum grade", _WHAT) if maxima else None
+    warning = sheets.points_warning(maxima[0], most, "the maximum grade", what) if maxima else None
     return (*entries.warnings, *([warning] if warning else []))
 
 
-def _columns(sheet: Sheet, grade: str | None, feedback: str | None) -> _Columns:
+def _columns(sheet: Sheet, grade: str | None, feedback: str | None, what: str) -> _Columns:
     maximum = _named(sheet, "Maximum grade")
     if maximum is None:
         maximum = _maximum(sheet)
@@ -87,14 +90,13 @@ def _columns(sheet: Sheet, grade: str | None, feedback: str | None) -> _Columns:
         identifier = 0
     if found is None or identifier is None:
         missing = f"grades ({grade or 'Grade'!r})" if found is None else "identifiers ('Identifier')"
+        mend = "name one of these with --column, or " if found is None else ""
         raise ExportProblem(
-            f"{_WHAT}: has no column of {missing}, but {sheets.listed(sheet.header)}; download it again ({_HOW})"
+            f"{what}: has no column of {missing}, but {sheets.listed(sheet.header)}; {mend}download it again ({_HOW})"
         )
     comments = _named(sheet, feedback or "Feedback comments")
     if feedback is not None and comments is None:
-        raise ExportProblem(
-            f"{_WHAT}: has no column {feedback!r}, but {sheets.listed(sheet.header)}; name one of these"
-        )
+        raise ExportProblem(f"{what}: has no column {feedback!r}, but {sheets.listed(sheet.header)}; name one of these")
     return _Columns(identifier, found, maximum, comments)
 
 

@@ -16,7 +16,15 @@ SourceOf = Callable[[Record], str | None]
 
 
 def write_class(
-    name: str, records: Iterable[Record], kata: Kata, text: TextIO, binary: BinaryIO, into: str | None = None
+    name: str,
+    records: Iterable[Record],
+    kata: Kata,
+    text: TextIO,
+    binary: BinaryIO,
+    into: str | None = None,
+    *,
+    column: str | None = None,
+    called: str = "",
 ) -> tuple[str, ...]:
     """Write one file of a class; what an instructor must be told about it.
 
@@ -27,14 +35,16 @@ def write_class(
         text: where texts go; must not translate line ends.
         binary: where XML goes.
         into: the text of the instructor's own sheet (canvas, moodle), to be filled in.
+        column: the heading of the column for the grades there, or the assignment's id.
+        called: what messages call that sheet, such as its path.
 
     Raises:
         ExportProblem: the sheet is missing or not what the platform makes.
     """
     writers: dict[str, Callable[[], tuple[str, ...]]] = {
         "junit": lambda: junit.write(records, binary),
-        "canvas": lambda: canvas.write(records, kata, text, into),
-        "moodle": lambda: moodle.write(records, text, into),
+        "canvas": lambda: canvas.write(records, kata, text, into, column=column, called=called),
+        "moodle": lambda: moodle.write(records, text, into, column=column, called=called),
         "csv": lambda: csv.write(records, text),
         "csv-checks": lambda: csv.write_checks(records, text),
         "jsonl": lambda: jsonl.write(records, text),

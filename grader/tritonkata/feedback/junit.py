@@ -6,9 +6,7 @@ submission or the grader, is an `error`. A check that did not run is `skipped`.
 
 from __future__ import annotations
 
-import os
 import platform
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +15,7 @@ from tritonkata.feedback.clean import clean, one_line
 from tritonkata.feedback.facts import SOURCES, absent_figures, effective_gb_per_s
 from tritonkata.feedback.numbers import described, number, pairs
 from tritonkata.feedback.passes import passed_over
+from tritonkata.files import write_target
 from tritonkata.model.faults import Verdict
 from tritonkata.model.observation import Level
 from tritonkata.model.report import CheckResult, Evidence, Report, SpeedReport, TrafficEvidence, TrafficReport
@@ -30,18 +29,7 @@ def write(report: Report, path: Path) -> None:
     Raises:
         OSError: the folder is missing or not writable.
     """
-    if path.exists() and not path.is_file():
-        path.write_bytes(to_xml(report))  # a pipe or a terminal must not be replaced by a file
-        return
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(to_xml(report))
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_target(path, to_xml(report))
 
 
 def to_xml(report: Report) -> bytes:

@@ -139,6 +139,17 @@ def _code(value: object) -> Markdown:
     return Markdown(f"`{text} `" if text.endswith("\\") else f"`{text}`" if text else "")
 
 
+def _advice(text: str) -> Markdown:
+    """Advice with its code spans, where each is closed and has something in it; everything else stays text.
+
+    The file may have a say in an advice; in a code span of one line it can be no other markup.
+    """
+    parts = one_line(text).split("`")
+    if len(parts) % 2 == 0 or not all(part.strip() for part in parts[1::2]):
+        return Markdown(_finalize(text))
+    return Markdown("".join(_code(part) if place % 2 else part and _finalize(part) for place, part in enumerate(parts)))
+
+
 def _tensor(name: str) -> Markdown:
     """A parameter by its name, an allocation by what made it: `empty[0] (line 23)` is no name of the learner's."""
     made = _ALLOCATION.fullmatch(name)
@@ -166,6 +177,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "size": numbers.size,
     "described": numbers.described,
     "code": _code,
+    "advice": _advice,
     "pair_table": _number_table,
     "pairs": numbers.pairs,
     "tensor": _tensor,

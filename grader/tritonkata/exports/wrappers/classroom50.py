@@ -28,6 +28,7 @@ from tritonkata.exports.wrappers.settings import (
     settings_text,
 )
 from tritonkata.feedback.clean import one_line
+from tritonkata.files import replace_file
 from tritonkata.model.course import Kata
 from tritonkata.model.record import Record, Student
 
@@ -66,7 +67,7 @@ def package_classroom50(
     write_whole(folder / "autograder.py", script)
     write_whole(folder / SETTINGS_FILE, settings_text(kata, engine, timeout_seconds))
     if wheel is not None:
-        shutil.copyfile(wheel, folder / wheel.name)
+        replace_file(folder / wheel.name, wheel.read_bytes())
         names.append(wheel.name)
     course = course_root(kata)
     for path, place in course_files(course) if course is not None else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from tritonkata.exports.words import ExportProblem, outcome, score_line
 from tritonkata.exports.wrappers.checking import find_file, load_kata, now, run_check, source_of
 from tritonkata.exports.wrappers.settings import REQUIREMENT, EngineName, Settings, course_root
 from tritonkata.feedback.clean import one_line
+from tritonkata.files import replace_file
 from tritonkata.model.course import Kata
 from tritonkata.model.record import Record, Student
 
@@ -67,8 +69,9 @@ def main() -> int:
     write_whole(out / "feedback.md", page)
     write_whole(out / "feedback.html", pages.to_html(record, kata, source_of(file)))
     write_whole(out / "record.jsonl", jsonl.to_line(record) + "\n")
-    with (out / "junit.xml").open("wb") as file_of_suites:
-        junit.write([record], file_of_suites)
+    suites = io.BytesIO()
+    junit.write([record], suites)
+    replace_file(out / "junit.xml", suites.getvalue())
     _summarise(page)
     print(one_line(f"{score_line(record)}. {outcome(record)}"))
     return EXIT_CODES[report.verdict]

@@ -7,6 +7,7 @@ where the container forbids it, the report says that there was no sandbox.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -32,6 +33,7 @@ from tritonkata.exports.wrappers.settings import (
     require_wheel,
     settings_text,
 )
+from tritonkata.files import write_target
 from tritonkata.model.course import Kata
 from tritonkata.model.record import Record, Student
 
@@ -72,13 +74,15 @@ def package_gradescope(
     require_wheel(wheel)
     requirements = _requirements(wheel, extra_index)
     entries = _entries(kata, wheel, requirements, settings_text(kata, engine, timeout_seconds))
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content, mode in entries:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data, mode in entries:
             info = zipfile.ZipInfo(name, _MOMENT)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.create_system = 3  # Unix, or the mode is not read
             info.external_attr = (stat.S_IFREG | mode) << 16
-            archive.writestr(info, content)
+            archive.writestr(info, data)
+    write_target(target, content.getvalue())
     return tuple(name for name, _, _ in entries)
 
 
