@@ -48,7 +48,29 @@ def test_what_is_written_of_an_unfinished_gradebook_says_so(stopped: Kata, words
     done = stopped(*words)
     assert done.returncode == 0
     assert "2 of 3 submissions are not graded yet" in done.stderr
-    assert "kata regrade --out grades --kata doubled --ungraded" in done.stderr
+    assert f"kata --course {stopped.course} regrade --out grades --ungraded" in done.stderr
+
+
+def change_points(kata: Kata) -> None:
+    """Work with a copy of the course in which the kata's points are others."""
+    copy = kata.folder / "changed"
+    shutil.copytree(kata.course, copy)
+    hidden = copy / "katas/doubled/hidden/test_doubled.py"
+    hidden.write_text(hidden.read_text().replace("points=2", "points=4"))
+    kata.course = copy
+
+
+@pytest.mark.parametrize("words", [("export", "--format", "csv"), ("report",), ("feedback",)])
+def test_reports_of_two_states_of_the_kata_are_told(graded: Kata, words: tuple[str, ...]) -> None:
+    change_points(graded)
+    again = graded("regrade", "--student", "ben")
+    note = f"Note: 2 of 3 reports are of an earlier state of the kata; `kata --course {graded.course} regrade"
+    assert (again.returncode, "not changed since" in again.stdout) == (0, False)
+    assert "2 were graded before; 1 was graded now." in again.stdout
+    assert note in again.stderr
+    assert note in graded(*words).stderr
+    assert "earlier state" not in graded("regrade", "--all").stderr
+    assert graded(*words).stderr.count("Note:") == 0
 
 
 def test_the_rest_alone_can_be_graded(stopped: Kata, tmp_path: Path) -> None:

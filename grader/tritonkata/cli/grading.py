@@ -16,6 +16,7 @@ import click
 
 from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
 from tritonkata.cli.grading_progress import grading_progress
+from tritonkata.cli.records import tell_of_unlike
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
 
@@ -106,6 +107,8 @@ def grade_all(
         stopped = stopping()
     if not lines:
         _sum_up(book, run, kata, already, len(done), quiet=quiet)
+    if not stale:
+        tell_of_unlike(book, kata)
     left = sum(1 for _ in book.pending(run, stale=stale))
     if stopped and left:
         click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
@@ -179,7 +182,10 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, qu
     for fault, count in faults.most_common(_FAULTS_SHOWN):
         click.echo(f"The fault met by {count}: {one_line(fault)}")
     if already:
-        before = f"{already} {'was' if already == 1 else 'were'} graded before and not changed since"
+        before = f"{already} {'was' if already == 1 else 'were'} graded before"
+        # A report of an earlier state of the kata is not what would be given now.
+        standing = book.standing(kata.slug)
+        before += "" if standing.earlier or standing.other else " and not changed since"
         click.echo(f"{before}; {now} {'was' if now == 1 else 'were'} graded now.")
     if scores:
         click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")

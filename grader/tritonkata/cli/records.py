@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import FileType, Problem, course_of
+from tritonkata.cli.common import FileType, Problem, course_of, kata_here
 from tritonkata.feedback.clean import clean
+from tritonkata.feedback.numbers import plural
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
@@ -81,8 +83,32 @@ def refuse_unknown(book: Gradebook, kata: Kata, students: Iterable[str]) -> None
 
 
 def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
-    """Say on standard error if not everything is graded: what is written then is not the whole class."""
-    if left := book.ungraded(kata.slug):
-        of = book.count(kata.slug)
-        go_on = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --ungraded` grades the rest"
-        click.echo(f"Note: {left} of {of} submissions are not graded yet, and not in this; {go_on}", err=True)
+    """Say on standard error if not everyone is graded, or not alike: what is written then is not the whole class."""
+    standing = book.standing(kata.slug)
+    if left := standing.ungraded:
+        go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` grades the rest"
+        which = f"{left} of {standing.submissions} submissions {_are(left)} not graded yet"
+        click.echo(f"Note: {which}, and not in this; {go_on}", err=True)
+    tell_of_unlike(book, kata)
+
+
+def tell_of_unlike(book: Gradebook, kata: Kata) -> None:
+    """Say on standard error if reports are not alike: of another state of the kata than the last run, or so graded."""
+    standing = book.standing(kata.slug)
+    again = f"`{command_on(book, kata, 'regrade', '--all')}` grades all again"
+    reports = plural(standing.reports, "report")
+    if count := standing.earlier:
+        click.echo(f"Note: {count} of {reports} {_are(count)} of an earlier state of the kata; {again}", err=True)
+    if count := standing.other:
+        how = "with another engine, seed or setting than the last run"
+        click.echo(f"Note: {count} of {reports} {'was' if count == 1 else 'were'} graded {how}; {again}", err=True)
+
+
+def command_on(book: Gradebook, kata: Kata, name: str, *words: str) -> str:
+    """A command on this gradebook, as it can be pasted: with the kata where there are several."""
+    which = ["--kata", kata.slug] if len(book.katas()) > 1 else []
+    return f"{kata_here()} {shlex.join([name, '--out', str(book.path.parent), *which, *words])}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

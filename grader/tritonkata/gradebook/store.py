@@ -13,8 +13,9 @@ import msgspec
 
 from tritonkata.gradebook.problems import problems
 from tritonkata.gradebook.records import best_of, by_override, overrides_of, records_of, students_of
+from tritonkata.gradebook.standing import standing_of
 from tritonkata.gradebook.taking_in import put, put_aside
-from tritonkata.gradebook.types import GradebookProblem, Pending, Run, Settings, Submitted
+from tritonkata.gradebook.types import GradebookProblem, Pending, Run, Settings, Standing, Submitted
 from tritonkata.model.record import Override, Record
 from tritonkata.model.report import Report
 
@@ -161,14 +162,11 @@ class Gradebook:
         """Ids of the students of each submission of the last download that several handed in together."""
         return [students for students in self._groups(kata, present=True) if len(students) > 1]
 
-    def ungraded(self, kata: str) -> int:
-        """Submissions of the last download that have no report."""
-        sql = (
-            "SELECT count(*) FROM submission LEFT JOIN report ON report.submission = submission.id"
-            " WHERE kata = ? AND present = 1 AND report.run IS NULL"
-        )
+    def standing(self, kata: str) -> Standing:
+        """How many submissions of the last download have no report, or one that is not of the last run."""
+        last = self.last_run(kata)
         with problems(self.path):
-            return int(self._connection.execute(sql, (kata,)).fetchone()[0])
+            return standing_of(self._connection, kata, last)
 
     def records(self, kata: str, attempts: str = "latest") -> Iterator[Record]:
         """Records of the last download, by student; with `best`, the best of each student's alone.

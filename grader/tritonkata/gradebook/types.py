@@ -45,6 +45,24 @@ class Submitted(msgspec.Struct, frozen=True):
     attempt: int = 1
 
 
+class Standing(msgspec.Struct, frozen=True):
+    """How far a kata's reports are those of its last run.
+
+    Of `submissions`, those of the last download, `ungraded` have no report. Reports of an `earlier` state of the kata,
+    or of `other` settings or another seed, cannot be compared with those of the last run.
+    """
+
+    submissions: int = 0
+    ungraded: int = 0
+    earlier: int = 0
+    other: int = 0
+
+    @property
+    def reports(self) -> int:
+        """How many have a report."""
+        return self.submissions - self.ungraded
+
+
 @dataclass(frozen=True)
 class Pending:
     """One submission that has no report of a run yet."""
