@@ -51,7 +51,7 @@ def test_grading_again_moves_its_own_time_and_never_that_of_submission(book: Gra
     take_in(book, handed_in("ann"))
     grade_all(book, run_of(book))
     first = only(book)
-    book.forget(KATA, ["ann"], None, None)
+    book.ask_again(KATA, ["ann"], None, None)
     grade_all(book, run_of(book))
     second = only(book)
     assert second.submitted_at == first.submitted_at == "2029-12-01T12:00:00+00:00"

@@ -84,15 +84,19 @@ def grade_all(
     """Grade what is pending, show how it goes, and sum it up; the exit code.
 
     Without `stale`, reports of other runs stay. `force` is this machine's, or the address of a cluster. `again` is what
-    goes on where this was stopped. Ctrl-C once:
-    what is being graded is finished. Twice: it is dropped, and graded by the next run.
+    goes on where this was stopped. Ctrl-C once: what is being graded is finished. Twice: it is dropped, and graded by
+    the next run.
     """
     from tritonkata.bulk.cluster import grade_on_cluster
     from tritonkata.bulk.grading import grade_pending
 
     pending = sum(1 for _ in book.pending(run, stale=stale))
     already = book.count(kata.slug) - pending
-    with _stopping() as stopping, grading_progress(pending, quiet=quiet or lines) as advance:
+    with (
+        _telling_of_the_rest(book, run, stale, again),
+        _stopping() as stopping,
+        grading_progress(pending, quiet=quiet or lines) as advance,
+    ):
         outcomes = (
             grade_on_cluster(book, run, kata, force, stopping=stopping, tell=partial(click.echo, err=True))
             if isinstance(force, str)
@@ -111,9 +115,24 @@ def grade_all(
         tell_of_unlike(book, kata)
     left = sum(1 for _ in book.pending(run, stale=stale))
     if stopped and left:
-        click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
+        _tell_of_the_rest(left, again)
         return 128 + signal.SIGINT
     return EXIT_GRADER if left else EXIT_PASSED
+
+
+@contextmanager
+def _telling_of_the_rest(book: Gradebook, run: Run, stale: bool, again: str) -> Iterator[None]:
+    """Where this is interrupted, say what is left and how to go on, in a line before that of the interruption."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if left := sum(1 for _ in book.pending(run, stale=stale)):
+            _tell_of_the_rest(left, again)
+        raise
+
+
+def _tell_of_the_rest(left: int, again: str) -> None:
+    click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
 
 
 _FINISHING = b"\nFinishing what is being graded; press Ctrl-C again to drop it.\n"

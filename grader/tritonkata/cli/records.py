@@ -89,6 +89,10 @@ def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
         go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` grades the rest"
         which = f"{left} of {standing.submissions} submissions {_are(left)} not graded yet"
         click.echo(f"Note: {which}, and not in this; {go_on}", err=True)
+    if left := standing.waiting:
+        go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` goes on"
+        which = f"{left} of {plural(standing.submissions, 'submission')} {'waits' if left == 1 else 'wait'}"
+        click.echo(f"Note: {which} to be graded again, and until then the earlier report counts; {go_on}", err=True)
     tell_of_unlike(book, kata)
 
 

@@ -20,7 +20,7 @@ from tritonkata.cli.records import KATA, OUT, kata_of, opened, refuse_unknown
 )
 @click.option("--diagnosis", metavar="NAME", help="Those with this mistake.")
 @click.option("--all", "everyone", is_flag=True, help="Everyone.")
-@click.option("--ungraded", is_flag=True, help="Only what has no report, such as the rest of a run that was stopped.")
+@click.option("--ungraded", is_flag=True, help="What has no report or awaits a new one: the rest of a stopped run.")
 @click.option("--jobs", type=click.IntRange(1, grading.MOST_JOBS), help="Graded at once.  [default: one a core]")
 @click.option("--no-sandbox", is_flag=True, help="Grade although there is no sandbox; every report says so.")
 @click.option("--quiet", is_flag=True, help="Print nothing but problems.")
@@ -42,7 +42,8 @@ def regrade(
 ) -> None:
     """Grade submissions of a gradebook again, with the same seed and engine and the kata as it is now.
 
-    The time of grading moves; that of submission never does. Earlier reports are kept.
+    The time of grading moves; that of submission never does. Earlier reports are kept, and count until there is a new
+    one.
     """
     import msgspec
 
@@ -63,7 +64,7 @@ def regrade(
         engine = grading.resolved_engine(last.settings.engine)
         settings = msgspec.structs.replace(last.settings, engine=engine, course=digest_of(kata), sandbox=sandbox)
         run = book.run(kata.slug, settings, last.seed, last.attempts)
-        count = 0 if ungraded else book.forget(kata.slug, students or None, verdict, diagnosis)
+        count = 0 if ungraded else book.ask_again(kata.slug, students or None, verdict, diagnosis)
         if not count and not ungraded and not quiet:
             click.echo("No graded submission fits; whatever has no report yet is graded.", err=True)
         force = grading.workforce(engine, jobs)

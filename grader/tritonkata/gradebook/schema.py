@@ -72,7 +72,12 @@ ALTER TABLE run ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
 UPDATE run SET turn = id;
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+_FOURTH = """
+ALTER TABLE report ADD COLUMN again INTEGER NOT NULL DEFAULT 0;
+"""
+"""`again` marks a report that counts until there is a new one, which was asked for."""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """The step from each version to the next; version 0 is an empty file."""
 
 

@@ -12,13 +12,13 @@ from tritonkata.gradebook.types import Run, Settings, Standing
 def standing_of(connection: sqlite3.Connection, kata: str, last: Run | None) -> Standing:
     """How the submissions of the last download stand to the last run."""
     sql = (
-        "SELECT run.id, run.settings, count(*) FROM submission"
+        "SELECT run.id, run.settings, coalesce(again, 0), count(*) FROM submission"
         " LEFT JOIN report ON report.submission = submission.id LEFT JOIN run ON run.id = report.run"
-        " WHERE submission.kata = ? AND present = 1 GROUP BY run.id"
+        " WHERE submission.kata = ? AND present = 1 GROUP BY run.id, again"
     )
     found = Standing()
-    for number, settings, count in connection.execute(sql, (kata,)):
-        which = _which(number, settings, last)
+    for number, settings, again, count in connection.execute(sql, (kata,)):
+        which = "waiting" if again else _which(number, settings, last)
         counts = {"submissions": found.submissions + count}
         if which:
             counts[which] = getattr(found, which) + count

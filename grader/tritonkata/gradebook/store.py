@@ -89,14 +89,15 @@ class Gradebook:
         return count
 
     def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
-        """Submissions without a report of this run, or with one that a fault of the grader spoilt.
+        """Submissions without a report of this run, to be graded again, or whose report a fault of the grader spoilt.
 
         Without `stale` a report of another run is as good as one of this.
         """
         wanted = (
             "SELECT submission.id FROM submission LEFT JOIN report ON report.submission = submission.id"
             " WHERE kata = ? AND present = 1 AND"
-            " (report.run IS NULL OR (? AND report.run <> ?) OR report.verdict = 'grader_error') ORDER BY submission.id"
+            " (report.run IS NULL OR again OR (? AND report.run <> ?) OR report.verdict = 'grader_error')"
+            " ORDER BY submission.id"
         )
         with problems(self.path):
             numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, stale, run.id))]
@@ -120,12 +121,12 @@ class Gradebook:
         with problems(self.path), self._connection as connection:
             put_aside(connection, submission)
             connection.execute(
-                "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO report (submission, run, report, verdict, score, graded_at) VALUES (?, ?, ?, ?, ?, ?)",
                 (submission, run.id, msgspec.json.encode(report), report.verdict, report.score, now()),
             )
 
-    def forget(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
-        """Put reports aside so that they are graded again; how many. None stands for any."""
+    def ask_again(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
+        """Have submissions graded again, whose reports count until then; how many. None stands for any."""
         with problems(self.path), self._connection as connection:
             chosen = [
                 number
@@ -134,8 +135,7 @@ class Gradebook:
                 and (verdict is None or record.report.verdict == verdict)
                 and (diagnosis is None or record.diagnosis == diagnosis)
             ]
-            for number in chosen:
-                put_aside(connection, number)
+            connection.executemany("UPDATE report SET again = 1 WHERE submission = ?", ((one,) for one in chosen))
         return len(chosen)
 
     def override(self, kata: str, student: str, override: Override | None, reason: str = "", author: str = "") -> None:

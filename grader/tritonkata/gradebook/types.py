@@ -48,12 +48,14 @@ class Submitted(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """How far a kata's reports are those of its last run.
 
-    Of `submissions`, those of the last download, `ungraded` have no report. Reports of an `earlier` state of the kata,
-    or of `other` settings or another seed, cannot be compared with those of the last run.
+    Of `submissions`, those of the last download, `ungraded` have no report, and `waiting` one that counts until they
+    are graded again, as was asked. Of the rest, reports of an `earlier` state of the kata, or of `other` settings or
+    another seed, cannot be compared with those of the last run.
     """
 
     submissions: int = 0
     ungraded: int = 0
+    waiting: int = 0
     earlier: int = 0
     other: int = 0
 
