@@ -63,7 +63,7 @@ def test_whom_to_grade_again_must_be_said(graded: Kata) -> None:
 
 
 def test_there_must_be_a_gradebook(kata: Kata) -> None:
-    refused(kata("regrade", "--all"), "there is no gradebook", "kata grade")
+    refused(kata("regrade", "--all"), "there is no gradebook", f"kata --course {kata.course} grade SUBMISSIONS")
     refused(kata("override", "ann", "--score", "1", "--reason", "x", "--author", "y"), "there is no gradebook")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -49,6 +51,41 @@ def test_what_is_written_of_an_unfinished_gradebook_says_so(stopped: Kata, words
     assert done.returncode == 0
     assert "2 of 3 submissions are not graded yet" in done.stderr
     assert f"kata --course {stopped.course} regrade --out grades --ungraded" in done.stderr
+
+
+def pasted(kata: Kata, command: str) -> subprocess.CompletedProcess[str]:
+    """A command as it was told, given to a shell that knows no course."""
+    first, *words = shlex.split(command)
+    assert first == "kata"
+    return subprocess.run(
+        [sys.executable, "-m", "tritonkata", *words], cwd=kata.folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_commands_that_are_told_can_be_pasted(stopped: Kata, tmp_path: Path, several: bool) -> None:
+    out = (tmp_path / "grades").rename(tmp_path / "all my grades")
+    if several:
+        connection = sqlite3.connect(out / "gradebook.sqlite")
+        columns = "student, students, file, attempt, sha256, source, problem, submitted_at, late, present"
+        connection.execute(f"INSERT INTO submission (kata, {columns}) SELECT 'other', {columns} FROM submission")
+        connection.commit()
+        connection.close()
+    which = ("--out", out.name, "--kata", "doubled")
+    (command,) = re.findall("`(.*)`", stopped("export", *which, "--format", "csv").stderr)
+    summary = pasted(stopped, command)
+    assert summary.returncode == 0, summary.stderr
+    following = summary.stdout.partition("Next: ")[2].split(", ")
+    assert len(following) == 3
+    for done in (pasted(stopped, one) for one in following):
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_gradebook_of_another_course_is_told_with_how_to_name_the_course(graded: Kata) -> None:
+    done = pasted(graded, "kata export --format csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    for words in ("grades/gradebook.sqlite: is of the kata doubled", "kata --course DIR|NAME"):
+        assert words in done.stderr
 
 
 def change_points(kata: Kata) -> None:

@@ -16,7 +16,7 @@ import click
 
 from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
 from tritonkata.cli.grading_progress import grading_progress
-from tritonkata.cli.records import tell_of_unlike
+from tritonkata.cli.records import command_on, tell_of_unlike
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
 
@@ -210,10 +210,8 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, qu
         click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")
     if mistakes:
         click.echo("Most frequent: " + ", ".join(f"{name} ({count})" for name, count in mistakes.most_common(5)) + ".")
-    folder = book.path.parent
-    click.echo(
-        f"Next: kata report --out {folder}, kata feedback --out {folder}, kata export --out {folder} --format csv"
-    )
+    following = (("report",), ("feedback",), ("export", "--format", "csv"))
+    click.echo("Next: " + ", ".join(command_on(book, kata, *words) for words in following))
 
 
 _VERDICTS = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonkata.cli.common import FileType, Problem, course_of, kata_here
+from tritonkata.courses import UnknownKata
 from tritonkata.feedback.clean import clean
 from tritonkata.feedback.numbers import plural
 from tritonkata.model.course import Kata
@@ -33,11 +34,14 @@ def opened(folder: Path, *, grading: bool = False) -> Iterator[Gradebook]:
         Problem: it cannot be used.
     """
     from tritonkata.gradebook.opening import open_gradebook
-    from tritonkata.gradebook.types import GradebookProblem
+    from tritonkata.gradebook.types import GradebookProblem, NoGradebook
 
     try:
         with open_gradebook(folder, grading=grading) as book:
             yield book
+    except NoGradebook as error:
+        command = f"{kata_here()} grade SUBMISSIONS --kata SLUG {shlex.join(['--out', str(folder)])}"
+        raise Problem(f"{error} with `{command}`") from error
     except GradebookProblem as error:
         raise Problem(str(error)) from error
 
@@ -46,7 +50,7 @@ def kata_of(book: Gradebook, slug: str | None) -> Kata:
     """The kata that is named, or the only one of the gradebook.
 
     Raises:
-        Problem: the gradebook has several, none, or not this one.
+        Problem: the gradebook has several, none, or not this one, or the kata is one of another course.
     """
     known = book.katas()
     if slug is None and len(known) != 1:
@@ -54,7 +58,12 @@ def kata_of(book: Gradebook, slug: str | None) -> Kata:
         raise Problem(f"{book.path}: {words}")
     if slug is not None and slug not in known:
         raise Problem(f"{book.path}: has no submission to {slug}; it has {', '.join(known) or 'none'}")
-    return course_of().kata(slug or known[0])
+    course = course_of()
+    try:
+        return course.kata(slug or known[0])
+    except UnknownKata as error:
+        which = f"is of the kata {slug or known[0]}, which is not in the course {course.file.title!r}"
+        raise Problem(f"{book.path}: {which}; name its own course: kata --course DIR|NAME") from error
 
 
 def attempts_of(book: Gradebook, kata: Kata) -> str:
@@ -79,7 +88,7 @@ def refuse_unknown(book: Gradebook, kata: Kata, students: Iterable[str]) -> None
     if unknown:
         have = "has" if len(unknown) == 1 else "have"
         what = f"{some(unknown)} {have} no submission to {kata.slug} in the last download"
-        raise Problem(f"{book.path}: {what}; `kata report` lists who has")
+        raise Problem(f"{book.path}: {what}; `{command_on(book, kata, 'report')}` lists who has")
 
 
 def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
@@ -109,7 +118,7 @@ def tell_of_unlike(book: Gradebook, kata: Kata) -> None:
 
 
 def command_on(book: Gradebook, kata: Kata, name: str, *words: str) -> str:
-    """A command on this gradebook, as it can be pasted: with the kata where there are several."""
+    """A command on this gradebook as it can be pasted, with the course and the kata where they must be named."""
     which = ["--kata", kata.slug] if len(book.katas()) > 1 else []
     return f"{kata_here()} {shlex.join([name, '--out', str(book.path.parent), *which, *words])}"
 

@@ -8,7 +8,7 @@ import click
 
 from tritonkata.cli import grading
 from tritonkata.cli.common import Problem
-from tritonkata.cli.records import KATA, OUT, kata_of, opened, refuse_unknown
+from tritonkata.cli.records import KATA, OUT, command_on, kata_of, opened, refuse_unknown
 
 
 @click.command(epilog="Example: kata regrade --out grades --student ann")
@@ -68,6 +68,6 @@ def regrade(
         if not count and not ungraded and not quiet:
             click.echo("No graded submission fits; whatever has no report yet is graded.", err=True)
         force = grading.workforce(engine, jobs)
-        again = f"`kata regrade --out {out} --kata {kata.slug} --ungraded`"
+        again = f"`{command_on(book, kata, 'regrade', '--ungraded')}`"
         code = grading.grade_all(book, run, kata, force, quiet=quiet, lines=lines, stale=everyone, again=again)
     ctx.exit(code)

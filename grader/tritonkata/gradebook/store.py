@@ -110,6 +110,12 @@ class Gradebook:
         with problems(self.path):
             return Pending(*self._connection.execute(sql, (number,)).fetchone())
 
+    def members(self, number: int) -> list[str]:
+        """Ids of all who handed in a submission."""
+        with problems(self.path):
+            row = self._connection.execute("SELECT students FROM submission WHERE id = ?", (number,)).fetchone()
+        return [one.id for one in students_of(row[0])]
+
     def count(self, kata: str) -> int:
         """Submissions of the last download."""
         with problems(self.path):

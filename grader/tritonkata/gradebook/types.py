@@ -13,6 +13,10 @@ class GradebookProblem(Exception):
     """The gradebook cannot be used: one line with the file, what is wrong, and what to do."""
 
 
+class NoGradebook(GradebookProblem):
+    """There is none where it should be."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """What a report depends on besides the submission and the seed. `course` is a digest of the kata's own files."""
 
