@@ -220,6 +220,13 @@ def test_a_gradebook_without_reports_is_refused(tmp_path):
         run("--out", str(tmp_path / "grades"))
 
 
+@pytest.mark.parametrize(("count", "told"), [(1, "1 submission to"), (2, "2 submissions to")])
+def test_how_many_are_on_the_page_is_told(tmp_path, count, told):
+    with a_class(tmp_path / "grades", count):
+        pass
+    assert run("--out", str(tmp_path / "grades")).startswith(told)
+
+
 def test_a_folder_without_a_gradebook_is_refused(tmp_path):
     with pytest.raises(click.ClickException, match="there is no gradebook"):
         run("--out", str(tmp_path))

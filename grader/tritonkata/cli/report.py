@@ -10,6 +10,7 @@ import click
 from tritonkata.cli.common import FileType, Problem, shown
 from tritonkata.cli.outputs import refuse_foreign
 from tritonkata.cli.records import KATA, OUT, attempts_of, kata_of, opened, tell_of_ungraded
+from tritonkata.feedback.numbers import plural
 
 BEGINNING = b"<!doctype html>\n<!-- Written by kata report -->"
 """Of every page, as its template has it."""
@@ -50,7 +51,7 @@ def report(out: Path, slug: str | None, to: Path | None, anonymous: bool) -> Non
         write_whole(path, to_html(gathered, kata, left_out, is_anonymous=anonymous))
     except OSError as error:
         raise Problem(f"--to: {shown(path)} cannot be written ({error.strerror}); choose another file") from error
-    click.echo(f"{len(gathered.parts)} submissions to {kata.file.title}: {shown(path)}")
+    click.echo(f"{plural(len(gathered.parts), 'submission')} to {kata.file.title}: {shown(path)}")
 
 
 def _refuse_odd(path: Path) -> None:
