@@ -107,7 +107,7 @@ def grade_all(
             done.add(outcome.submission.id)
             advance(outcome)
             if lines:
-                _print_line(outcome)
+                _print_line(outcome, book.members(outcome.submission.id))
         stopped = stopping()
     if not lines:
         _sum_up(book, run, kata, already, len(done), quiet=quiet)
@@ -161,7 +161,7 @@ def _stopping() -> Iterator[Callable[[], bool]]:
             signal.signal(signal.SIGINT, before)
 
 
-def _print_line(outcome: Outcome) -> None:
+def _print_line(outcome: Outcome, students: list[str]) -> None:
     import msgspec
 
     from tritonkata.model.report import main_diagnosis
@@ -169,6 +169,7 @@ def _print_line(outcome: Outcome) -> None:
     report = outcome.report
     line = {
         "student": outcome.submission.student,
+        "students": students,
         "file": outcome.submission.file,
         "verdict": report.verdict,
         "score": report.score,
