@@ -76,12 +76,38 @@ def test_ctrl_c_twice_drops_what_is_being_graded(kata: Kata, tmp_path: Path, mor
             time.sleep(0.05)
             os.killpg(command.pid, signal.SIGINT)
         output, errors = command.communicate(timeout=120)
-    assert (command.returncode, output, errors.strip()) == (130, "", "Interrupted.")
+    assert (command.returncode, output) == (130, "")
+    assert errors.splitlines() == ["Stopped: 4 are left; the same command goes on.", "", "Interrupted."]
     wait_for(lambda: not any(map(command_line, started)))
     assert list(kata.temporary.iterdir()) == []
     gate.open()
     again = kata.grade(submissions, "--json")
     assert (again.returncode, students(again.stdout)) == (0, ["s0", "s1", "s2", "s3"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_whoever_is_to_be_graded_again_keeps_their_grade_until_then(kata: Kata, tmp_path: Path, number: int) -> None:
+    names = [f"s{number}" for number in range(3)]
+    assert kata.grade(write_class(tmp_path / "class", {name: quick(int(name[1])) for name in names})).returncode == 0
+    gate = Gate(tmp_path)
+    kata.course = gate.course
+    decided = ("--reason", "graded by hand", "--author", "T. A.")
+    assert kata("override", "s0", "--score", "3", *decided).returncode == 0
+    with kata.start("regrade", "--all", "--jobs", "1") as command:
+        gate.wait_until_begun()
+        os.kill(command.pid, number)
+        _, errors = command.communicate(timeout=120)
+    go_on = f"kata --course {gate.course} regrade --out grades"
+    assert ("Stopped: 3 are left" in errors) == (number == signal.SIGTERM)
+    done = kata("export", "--format", "csv")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 4)
+    assert "3 of 3 submissions wait to be graded again, and until then the earlier report counts" in done.stderr
+    assert go_on in done.stderr
+    gate.open()
+    again = kata("regrade", "--ungraded", "--json")
+    assert (again.returncode, students(again.stdout)) == (0, names)
+    assert kata("export", "--format", "csv").stderr == ""
+    assert records(tmp_path / "grades")["s0"].score == 3
 
 
 def test_a_killed_command_leaves_nothing_running_and_goes_on(kata: Kata, tmp_path: Path) -> None:

@@ -8,7 +8,13 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from class_of_files import Kata, quick, records, students, write_class
+from class_of_files import Kata, lines, quick, records, students, write_class
+from msgspec.structs import replace
+
+from tritonkata.gradebook.opening import open_gradebook
+from tritonkata.gradebook.types import Submitted
+from tritonkata.model.record import Student
+from tritonkata.model.report import CheckResult
 
 CLASS = {"ann": quick(1), "ben": quick(2), "cem": b"\xff\xfe\x00"}
 
@@ -40,7 +46,6 @@ def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
     [
         (["--student", "ann", "--student", "cem"], ["ann", "cem"]),
         (["--verdict", "error"], ["ann", "ben", "cem"]),
-        (["--diagnosis", "tripled"], []),
     ],
 )
 def test_those_who_are_named_are_graded_again(
@@ -52,6 +57,38 @@ def test_those_who_are_named_are_graded_again(
     after = records(tmp_path / "grades")
     assert [record.submitted_at for record in after.values()] == [record.submitted_at for record in before.values()]
     assert {record.report.seed for record in after.values()} == {7}
+
+
+def test_a_mistake_that_no_report_has_is_refused_with_those_there_are(graded: Kata, tmp_path: Path) -> None:
+    refused(graded("regrade", "--diagnosis", "tripled"), "--diagnosis tripled", "no report has a mistake with a name")
+    with open_gradebook(tmp_path / "grades") as book:
+        run = book.last_run("doubled")
+        assert run is not None
+        failed = CheckResult("values", "Twice the input", "wrong_output", 0, 5, "not_doubled")
+        (ann, *_) = book.records("doubled")
+        book.put_report(1, run, replace(ann.report, verdict="fail", checks=(failed,)))
+    refused(graded("regrade", "--diagnosis", "nosuch"), "--diagnosis nosuch", "the reports have: not_doubled")
+    assert students(graded("regrade", "--diagnosis", "not_doubled", "--json").stdout) == ["ann"]
+
+
+def test_a_line_names_all_members_of_a_group(graded: Kata, tmp_path: Path) -> None:
+    with open_gradebook(tmp_path / "grades") as book:
+        book.take_in("doubled", [Submitted((Student("ben"), Student("ann")), "pair/doubled.py", quick(7))], [])
+    (line,) = lines(graded("regrade", "--ungraded", "--json").stdout)
+    assert (line["student"], line["students"]) == ("ann", ["ben", "ann"])
+
+
+@pytest.mark.parametrize("more", [(), ("--student", "ann")])
+def test_where_nothing_fits_nothing_else_is_said(graded: Kata, more: tuple[str, ...]) -> None:
+    done = graded("regrade", "--verdict", "pass", *more)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "No graded submission fits.\n")
+
+
+@pytest.mark.parametrize(("score", "told"), [("3.3333333", "3.3333333"), ("12", "12"), ("12.0", "12"), ("0.1", "0.1")])
+def test_a_score_is_told_as_it_is_stored(graded: Kata, tmp_path: Path, score: str, told: str) -> None:
+    done = graded("override", "ann", "--score", score, "--reason", "x", "--author", "y")
+    assert f"ann, Doubled: {told} counts from now on" in done.stdout
+    assert records(tmp_path / "grades")["ann"].score == float(told)
 
 
 def test_the_command_that_graded_them_first_finds_nothing_to_do(graded: Kata, tmp_path: Path) -> None:
@@ -77,7 +114,7 @@ def test_a_student_is_found_whichever_way_the_accents_are_written(kata: Kata, tm
 
 
 def test_there_must_be_a_gradebook(kata: Kata) -> None:
-    refused(kata("regrade", "--all"), "there is no gradebook", "kata grade")
+    refused(kata("regrade", "--all"), "there is no gradebook", f"kata --course {kata.course} grade SUBMISSIONS")
     refused(kata("override", "ann", "--score", "1", "--reason", "x", "--author", "y"), "there is no gradebook")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -48,7 +50,64 @@ def test_what_is_written_of_an_unfinished_gradebook_says_so(stopped: Kata, words
     done = stopped(*words)
     assert done.returncode == 0
     assert "2 of 3 submissions are not graded yet" in done.stderr
-    assert "kata regrade --out grades --kata doubled --ungraded" in done.stderr
+    assert f"kata --course {stopped.course} regrade --out grades --ungraded" in done.stderr
+
+
+def pasted(kata: Kata, command: str) -> subprocess.CompletedProcess[str]:
+    """A command as it was told, given to a shell that knows no course."""
+    first, *words = shlex.split(command)
+    assert first == "kata"
+    return subprocess.run(
+        [sys.executable, "-m", "tritonkata", *words], cwd=kata.folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_commands_that_are_told_can_be_pasted(stopped: Kata, tmp_path: Path, several: bool) -> None:
+    out = (tmp_path / "grades").rename(tmp_path / "all my grades")
+    if several:
+        connection = sqlite3.connect(out / "gradebook.sqlite")
+        columns = "student, students, file, attempt, sha256, source, problem, submitted_at, late, present"
+        connection.execute(f"INSERT INTO submission (kata, {columns}) SELECT 'other', {columns} FROM submission")
+        connection.commit()
+        connection.close()
+    which = ("--out", out.name, "--kata", "doubled")
+    (command,) = re.findall("`(.*)`", stopped("export", *which, "--format", "csv").stderr)
+    summary = pasted(stopped, command)
+    assert summary.returncode == 0, summary.stderr
+    following = summary.stdout.partition("Next: ")[2].split(", ")
+    assert len(following) == 3
+    for done in (pasted(stopped, one) for one in following):
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_gradebook_of_another_course_is_told_with_how_to_name_the_course(graded: Kata) -> None:
+    done = pasted(graded, "kata export --format csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    for words in ("grades/gradebook.sqlite: is of the kata doubled", "kata --course DIR|NAME"):
+        assert words in done.stderr
+
+
+def change_points(kata: Kata) -> None:
+    """Work with a copy of the course in which the kata's points are others."""
+    copy = kata.folder / "changed"
+    shutil.copytree(kata.course, copy)
+    hidden = copy / "katas/doubled/hidden/test_doubled.py"
+    hidden.write_text(hidden.read_text().replace("points=2", "points=4"))
+    kata.course = copy
+
+
+@pytest.mark.parametrize("words", [("export", "--format", "csv"), ("report",), ("feedback",)])
+def test_reports_of_two_states_of_the_kata_are_told(graded: Kata, words: tuple[str, ...]) -> None:
+    change_points(graded)
+    again = graded("regrade", "--student", "ben")
+    note = f"Note: 2 of 3 reports are of an earlier state of the kata; `kata --course {graded.course} regrade"
+    assert (again.returncode, "not changed since" in again.stdout) == (0, False)
+    assert "2 were graded before; 1 was graded now." in again.stdout
+    assert note in again.stderr
+    assert note in graded(*words).stderr
+    assert "earlier state" not in graded("regrade", "--all").stderr
+    assert graded(*words).stderr.count("Note:") == 0
 
 
 def test_the_rest_alone_can_be_graded(stopped: Kata, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ class Class(RuleBasedStateMachine):
         self.download: dict[str, bytes | None] = {}
         self.known: dict[str, bytes | None] = {}
         self.reports: dict[str, tuple[int, float, str]] = {}
+        self.asked: set[str] = set()
         self.earlier = 0
         self.decided: dict[str, float] = {}
         self.present: set[str] = set()
@@ -59,6 +60,7 @@ class Class(RuleBasedStateMachine):
         for name, source in self.download.items():
             if self.known.get(name, source) != source and name in self.reports:
                 del self.reports[name]
+                self.asked.discard(name)
                 self.earlier += 1
             self.known[name] = source
         problem = "it cannot be read"
@@ -79,15 +81,15 @@ class Class(RuleBasedStateMachine):
         assert one.source == self.known[one.student]
         self.earlier += one.student in self.reports
         self.book.put_report(one.id, run, report(float(score), verdict))  # type: ignore[arg-type]
+        self.asked.discard(one.student)
         self.reports[one.student] = (self.seed, float(score), verdict)
 
     @rule(name=NAMES)
-    def forget(self, name: str) -> None:
+    def ask_again(self, name: str) -> None:
         there = name in self.reports and name in self.present
-        assert self.book.forget(KATA, [name], None, None) == there
+        assert self.book.ask_again(KATA, [name], None, None) == there
         if there:
-            del self.reports[name]
-            self.earlier += 1
+            self.asked.add(name)
 
     @precondition(lambda self: self.present)
     @rule(data=st.data(), score=st.integers(0, 9) | st.none())
@@ -105,7 +107,9 @@ class Class(RuleBasedStateMachine):
         if not hasattr(self, "book"):
             return
         settled = {
-            name for name, (seed, _, verdict) in self.reports.items() if seed == self.seed and verdict != "grader_error"
+            name
+            for name, (seed, _, verdict) in self.reports.items()
+            if seed == self.seed and verdict != "grader_error" and name not in self.asked
         }
         assert sorted(waiting(self.book, self._run())) == sorted(self.present - settled)
 

@@ -118,8 +118,18 @@ def test_an_empty_file_becomes_a_gradebook(tmp_path: Path) -> None:
 
 
 def test_none_is_made_unless_it_is_wanted(tmp_path: Path) -> None:
-    refused(tmp_path / "grades", "there is no gradebook; make one with `kata grade", create=False)
+    refused(tmp_path / "grades", "there is no gradebook; name another folder, or make one", create=False)
     assert not (tmp_path / "grades").exists()
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_the_file_itself_is_named_in_place_of_its_folder(tmp_path: Path, create: bool) -> None:
+    folder = tmp_path / "grades"
+    with open_gradebook(folder, create=True):
+        pass
+    with pytest.raises(GradebookProblem) as caught, open_gradebook(folder / FILE_NAME, create=create):
+        pass
+    assert str(caught.value) == f"{folder / FILE_NAME}: is a file; --out is the folder {folder}"
 
 
 def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:

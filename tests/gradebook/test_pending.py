@@ -9,7 +9,7 @@ import pytest
 from gradebook_samples import KATA, SEED, SETTINGS, grade_all, handed_in, report, run_of, take_in, waiting
 
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import Settings
+from tritonkata.gradebook.types import Settings, Standing
 
 
 def earlier_scores(book: Gradebook) -> list[float]:
@@ -137,7 +137,7 @@ def test_katas_do_not_touch_each_other(book: Gradebook) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "forgotten"),
+    ("choice", "asked"),
     [
         ({"students": ["ann"]}, ["ann"]),
         ({"students": ["cem"]}, ["ben"]),
@@ -148,18 +148,33 @@ def test_katas_do_not_touch_each_other(book: Gradebook) -> None:
         ({}, ["ann", "ben"]),
     ],
 )
-def test_reports_are_put_aside_to_be_graded_again(
-    book: Gradebook, choice: dict[str, list[str] | str], forgotten: list[str]
+def test_those_who_are_to_be_graded_again_keep_their_reports_until_then(
+    book: Gradebook, choice: dict[str, list[str] | str], asked: list[str]
 ) -> None:
     run = run_of(book)
     take_in(book, handed_in("ann"), handed_in("ben+cem"))
     first, second = book.pending(run)
     book.put_report(first.id, run, report(1.0))
     book.put_report(second.id, run, report(5.0, "pass", None))
-    asked = {"students": None, "verdict": None, "diagnosis": None, **choice}
-    assert book.forget(KATA, **asked) == len(forgotten)  # type: ignore[arg-type]
-    assert waiting(book, run) == forgotten
-    assert len(earlier_scores(book)) == len(forgotten)
+    whom = {"students": None, "verdict": None, "diagnosis": None, **choice}
+    assert book.ask_again(KATA, **whom) == len(asked)  # type: ignore[arg-type]
+    assert waiting(book, run) == asked
+    assert book.standing(KATA) == Standing(submissions=2, waiting=len(asked))
+    assert [one.score for one in book.records(KATA)] == [1.0, 5.0]
+    assert grade_all(book, run, report(2.0)) == asked
+    assert waiting(book, run) == []
+    assert book.standing(KATA) == Standing(submissions=2)
+    assert len(earlier_scores(book)) == len(asked)
+
+
+def test_a_group_that_is_filed_under_another_still_waits(book: Gradebook) -> None:
+    run = run_of(book)
+    take_in(book, handed_in("ann+ben", file="doubled.py"))
+    grade_all(book, run)
+    book.ask_again(KATA, None, None, None)
+    take_in(book, handed_in("ben", file="doubled.py"))
+    assert waiting(book, run) == ["ben"]
+    assert len(list(book.records(KATA))) == 1
 
 
 def test_the_last_run_is_the_one_used_last(book: Gradebook) -> None:
@@ -169,17 +184,17 @@ def test_the_last_run_is_the_one_used_last(book: Gradebook) -> None:
     grade_all(book, first)
     grade_all(book, run_of(book, 2, attempts="best"))
     assert book.last_run(KATA) == second
-    book.forget(KATA, None, None, None)
+    book.ask_again(KATA, None, None, None)
     assert book.last_run(KATA) == second
 
 
-def test_the_last_run_stays_when_all_its_reports_were_put_aside(book: Gradebook) -> None:
+def test_the_last_run_stays_when_all_its_reports_are_to_be_made_again(book: Gradebook) -> None:
     take_in(book, handed_in("ann"), handed_in("gone"))
     grade_all(book, run_of(book, 1))
     take_in(book, handed_in("ann"))
     second = run_of(book, 2)
     grade_all(book, second)
-    book.forget(KATA, ["ann"], None, None)
+    book.ask_again(KATA, ["ann"], None, None)
     assert book.last_run(KATA) == second
 
 
@@ -187,6 +202,6 @@ def test_one_who_is_graded_again_after_the_kata_changed_leaves_the_others_alone(
     take_in(book, handed_in("ann"), handed_in("ben"))
     grade_all(book, run_of(book))
     changed = run_of(book, settings=msgspec.structs.replace(SETTINGS, course="another"))
-    book.forget(KATA, ["ann"], None, None)
+    book.ask_again(KATA, ["ann"], None, None)
     assert [one.student for one in book.pending(changed, stale=False)] == ["ann"]
     assert waiting(book, changed) == ["ann", "ben"]

@@ -6,11 +6,12 @@ import sqlite3
 
 import msgspec
 import pytest
-from gradebook_samples import KATA, grade_all, handed_in, report, run_of, take_in, waiting
+from gradebook_samples import KATA, SEED, SETTINGS, grade_all, handed_in, report, run_of, take_in, waiting
+from msgspec.structs import replace
 
 from tritonkata.gradebook.opening import open_gradebook
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import GradebookProblem, LeftOut
+from tritonkata.gradebook.types import GradebookProblem, LeftOut, Settings, Standing
 from tritonkata.model.record import Override, Record, Student
 
 TWELVE = Override(12.0, "graded by hand", "T. A.", "2030-02-01T00:00:00+00:00")
@@ -50,7 +51,7 @@ def test_grading_again_moves_its_own_time_and_never_that_of_submission(book: Gra
     take_in(book, handed_in("ann"))
     grade_all(book, run_of(book))
     first = only(book)
-    book.forget(KATA, ["ann"], None, None)
+    book.ask_again(KATA, ["ann"], None, None)
     grade_all(book, run_of(book))
     second = only(book)
     assert second.submitted_at == first.submitted_at == "2029-12-01T12:00:00+00:00"
@@ -195,12 +196,33 @@ def test_a_score_by_hand_needs_a_submission_in_the_last_download(book: Gradebook
 
 def test_what_has_no_report_is_counted(book: Gradebook) -> None:
     take_in(book, handed_in("ann"), handed_in("ben"), handed_in("cem"))
-    assert book.ungraded(KATA) == 3
+    assert book.standing(KATA) == Standing(submissions=3, ungraded=3)
     run = run_of(book)
     book.put_report(next(book.pending(run)).id, run, report(1.0))
-    assert book.ungraded(KATA) == 2
+    assert book.standing(KATA) == Standing(submissions=3, ungraded=2)
     take_in(book, handed_in("ann"))
-    assert book.ungraded(KATA) == 0
+    assert book.standing(KATA) == Standing(submissions=1)
+
+
+@pytest.mark.parametrize(
+    ("seed", "settings", "counted"),
+    [
+        (SEED, SETTINGS, {}),
+        (SEED, replace(SETTINGS, course="another"), {"earlier": 1}),
+        (SEED + 1, replace(SETTINGS, course="another"), {"earlier": 1}),
+        (SEED + 1, SETTINGS, {"other": 1}),
+        (SEED, replace(SETTINGS, engine="gpu"), {"other": 1}),
+    ],
+)
+def test_reports_that_are_not_of_the_last_run_are_counted(
+    book: Gradebook, seed: int, settings: Settings, counted: dict[str, int]
+) -> None:
+    take_in(book, handed_in("ann"), handed_in("ben"), handed_in("gone"))
+    grade_all(book, run_of(book))
+    take_in(book, handed_in("ann"), handed_in("ben"), handed_in("cem"))
+    last = run_of(book, seed, settings)
+    book.put_report(1, last, report())
+    assert book.standing(KATA) == Standing(submissions=3, ungraded=1, **counted)
 
 
 def test_the_best_attempt_is_chosen_and_the_first_of_equals(book: Gradebook) -> None:

@@ -15,6 +15,8 @@ from page_samples import SEED, SLUG, a_class, graded, kata, page, student
 from tritonkata.cli.common import Problem
 from tritonkata.cli.report import report
 from tritonkata.gradebook.opening import open_gradebook
+from tritonkata.gradebook.types import Submitted
+from tritonkata.model.record import Student
 from tritonkata.page.gather import gather
 from tritonkata.page.people import Named
 from tritonkata.page.render import to_html
@@ -213,9 +215,16 @@ def test_a_target_that_is_no_file_is_refused(grades, tmp_path, target):
 
 def test_a_gradebook_without_reports_is_refused(tmp_path):
     with a_class(tmp_path / "grades", 2) as book:
-        book.forget(SLUG, None, None, None)
+        book.take_in(SLUG, [Submitted((Student("new"),), f"new/{SLUG}.py", b"pass\n")], [])
     with pytest.raises(Problem, match="nothing of safe_softmax was graded yet; begin with `kata grade`"):
         run("--out", str(tmp_path / "grades"))
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 submission to"), (2, "2 submissions to")])
+def test_how_many_are_on_the_page_is_told(tmp_path, count, told):
+    with a_class(tmp_path / "grades", count):
+        pass
+    assert run("--out", str(tmp_path / "grades")).startswith(told)
 
 
 def test_a_folder_without_a_gradebook_is_refused(tmp_path):

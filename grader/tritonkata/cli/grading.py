@@ -16,6 +16,7 @@ import click
 
 from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
 from tritonkata.cli.grading_progress import grading_progress
+from tritonkata.cli.records import command_on, tell_of_unlike
 from tritonkata.feedback.clean import one_line
 from tritonkata.model.course import Kata
 
@@ -83,15 +84,19 @@ def grade_all(
     """Grade what is pending, show how it goes, and sum it up; the exit code.
 
     Without `stale`, reports of other runs stay. `force` is this machine's, or the address of a cluster. `again` is what
-    goes on where this was stopped. Ctrl-C once:
-    what is being graded is finished. Twice: it is dropped, and graded by the next run.
+    goes on where this was stopped. Ctrl-C once: what is being graded is finished. Twice: it is dropped, and graded by
+    the next run.
     """
     from tritonkata.bulk.cluster import grade_on_cluster
     from tritonkata.bulk.grading import grade_pending
 
     pending = sum(1 for _ in book.pending(run, stale=stale))
     already = book.count(kata.slug) - pending
-    with _stopping() as stopping, grading_progress(pending, quiet=quiet or lines) as advance:
+    with (
+        _telling_of_the_rest(book, run, stale, again),
+        _stopping() as stopping,
+        grading_progress(pending, quiet=quiet or lines) as advance,
+    ):
         outcomes = (
             grade_on_cluster(book, run, kata, force, stopping=stopping, tell=partial(click.echo, err=True))
             if isinstance(force, str)
@@ -102,15 +107,32 @@ def grade_all(
             done.add(outcome.submission.id)
             advance(outcome)
             if lines:
-                _print_line(outcome)
+                _print_line(outcome, book.members(outcome.submission.id))
         stopped = stopping()
     if not lines:
         _sum_up(book, run, kata, already, len(done), quiet=quiet)
+    if not stale:
+        tell_of_unlike(book, kata)
     left = sum(1 for _ in book.pending(run, stale=stale))
     if stopped and left:
-        click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
+        _tell_of_the_rest(left, again)
         return 128 + signal.SIGINT
     return EXIT_GRADER if left else EXIT_PASSED
+
+
+@contextmanager
+def _telling_of_the_rest(book: Gradebook, run: Run, stale: bool, again: str) -> Iterator[None]:
+    """Where this is interrupted, say what is left and how to go on, in a line before that of the interruption."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if left := sum(1 for _ in book.pending(run, stale=stale)):
+            _tell_of_the_rest(left, again)
+        raise
+
+
+def _tell_of_the_rest(left: int, again: str) -> None:
+    click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
 
 
 _FINISHING = b"\nFinishing what is being graded; press Ctrl-C again to drop it.\n"
@@ -139,7 +161,7 @@ def _stopping() -> Iterator[Callable[[], bool]]:
             signal.signal(signal.SIGINT, before)
 
 
-def _print_line(outcome: Outcome) -> None:
+def _print_line(outcome: Outcome, students: list[str]) -> None:
     import msgspec
 
     from tritonkata.model.report import main_diagnosis
@@ -147,6 +169,7 @@ def _print_line(outcome: Outcome) -> None:
     report = outcome.report
     line = {
         "student": outcome.submission.student,
+        "students": students,
         "file": outcome.submission.file,
         "verdict": report.verdict,
         "score": report.score,
@@ -179,16 +202,17 @@ def _sum_up(book: Gradebook, run: Run, kata: Kata, already: int, now: int, *, qu
     for fault, count in faults.most_common(_FAULTS_SHOWN):
         click.echo(f"The fault met by {count}: {one_line(fault)}")
     if already:
-        before = f"{already} {'was' if already == 1 else 'were'} graded before and not changed since"
+        before = f"{already} {'was' if already == 1 else 'were'} graded before"
+        # A report of an earlier state of the kata is not what would be given now.
+        standing = book.standing(kata.slug)
+        before += "" if standing.earlier or standing.other else " and not changed since"
         click.echo(f"{before}; {now} {'was' if now == 1 else 'were'} graded now.")
     if scores:
         click.echo(f"Mean score {sum(scores) / len(scores):.1f}, engine {run.settings.engine}.")
     if mistakes:
         click.echo("Most frequent: " + ", ".join(f"{name} ({count})" for name, count in mistakes.most_common(5)) + ".")
-    folder = book.path.parent
-    click.echo(
-        f"Next: kata report --out {folder}, kata feedback --out {folder}, kata export --out {folder} --format csv"
-    )
+    following = (("report",), ("feedback",), ("export", "--format", "csv"))
+    click.echo("Next: " + ", ".join(command_on(book, kata, *words) for words in following))
 
 
 _VERDICTS = {

@@ -47,10 +47,15 @@ def override(
         for student in students:
             book.override(kata.slug, student, decision, reason, author)
         notes = _notes(book, kata.slug, set(students), score)
-    told = "the grader's own score counts again" if score is None else f"{score:g} counts from now on"
+    told = "the grader's own score counts again" if score is None else f"{_whole(score)} counts from now on"
     click.echo(f"{', '.join(students)}, {kata.file.title}: {told}.")
     for note in notes:
         click.echo(f"Note: {note}", err=True)
+
+
+def _whole(score: float) -> str:
+    """A score with every digit that is stored."""
+    return repr(score).removesuffix(".0")
 
 
 def _notes(book: Gradebook, kata: str, named: set[str], score: float | None) -> list[str]:
@@ -63,5 +68,5 @@ def _notes(book: Gradebook, kata: str, named: set[str], score: float | None) -> 
             notes.append(f"{some(others)} handed in with {some(sorted(students & named))} and {keep}")
     most = max((record.max_score for record in book.records(kata) if record.max_score), default=None)
     if score is not None and most is not None and not 0 <= score <= most:
-        notes.append(f"{score:g} is not between 0 and the {most:g} points that there are")
+        notes.append(f"{_whole(score)} is not between 0 and the {most:g} points that there are")
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tritonkata.cli.common import FileType, Problem, StudentType, course_of
+from tritonkata.cli.common import FileType, Problem, StudentType, course_of, kata_here
+from tritonkata.courses import UnknownKata
 from tritonkata.feedback.clean import clean
 from tritonkata.feedback.numbers import joined, number, plural
 from tritonkata.model.course import Kata
@@ -35,11 +37,14 @@ def opened(folder: Path, *, grading: bool = False) -> Iterator[Gradebook]:
         Problem: it cannot be used.
     """
     from tritonkata.gradebook.opening import open_gradebook
-    from tritonkata.gradebook.types import GradebookProblem
+    from tritonkata.gradebook.types import GradebookProblem, NoGradebook
 
     try:
         with open_gradebook(folder, grading=grading) as book:
             yield book
+    except NoGradebook as error:
+        command = f"{kata_here()} grade SUBMISSIONS --kata SLUG {shlex.join(['--out', str(folder)])}"
+        raise Problem(f"{error} with `{command}`") from error
     except GradebookProblem as error:
         raise Problem(str(error)) from error
 
@@ -48,7 +53,7 @@ def kata_of(book: Gradebook, slug: str | None) -> Kata:
     """The kata that is named, or the only one of the gradebook.
 
     Raises:
-        Problem: the gradebook has several, none, or not this one.
+        Problem: the gradebook has several, none, or not this one, or the kata is one of another course.
     """
     known = book.katas()
     if slug is None and len(known) != 1:
@@ -56,7 +61,12 @@ def kata_of(book: Gradebook, slug: str | None) -> Kata:
         raise Problem(f"{book.path}: {words}")
     if slug is not None and slug not in known:
         raise Problem(f"{book.path}: has no submission to {slug}; it has {', '.join(known) or 'none'}")
-    return course_of().kata(slug or known[0])
+    course = course_of()
+    try:
+        return course.kata(slug or known[0])
+    except UnknownKata as error:
+        which = f"is of the kata {slug or known[0]}, which is not in the course {course.file.title!r}"
+        raise Problem(f"{book.path}: {which}; name its own course: kata --course DIR|NAME") from error
 
 
 def attempts_of(book: Gradebook, kata: Kata) -> str:
@@ -81,15 +91,33 @@ def refuse_unknown(book: Gradebook, kata: Kata, students: Iterable[str]) -> None
     if unknown:
         have = "has" if len(unknown) == 1 else "have"
         what = f"{some(unknown)} {have} no submission to {kata.slug} in the last download"
-        raise Problem(f"{book.path}: {what}; `kata report` lists who has")
+        raise Problem(f"{book.path}: {what}; `{command_on(book, kata, 'report')}` lists who has")
 
 
 def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
-    """Say on standard error if not everything is graded: what is written then is not the whole class."""
-    if left := book.ungraded(kata.slug):
-        of = book.count(kata.slug)
-        go_on = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --ungraded` grades the rest"
-        click.echo(f"Note: {left} of {of} submissions are not graded yet, and not in this; {go_on}", err=True)
+    """Say on standard error if not everyone is graded, or not alike: what is written then is not the whole class."""
+    standing = book.standing(kata.slug)
+    if left := standing.ungraded:
+        go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` grades the rest"
+        which = f"{left} of {standing.submissions} submissions {_are(left)} not graded yet"
+        click.echo(f"Note: {which}, and not in this; {go_on}", err=True)
+    if left := standing.waiting:
+        go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` goes on"
+        which = f"{left} of {plural(standing.submissions, 'submission')} {'waits' if left == 1 else 'wait'}"
+        click.echo(f"Note: {which} to be graded again, and until then the earlier report counts; {go_on}", err=True)
+    tell_of_unlike(book, kata)
+
+
+def tell_of_unlike(book: Gradebook, kata: Kata) -> None:
+    """Say on standard error if reports are not alike: of another state of the kata than the last run, or so graded."""
+    standing = book.standing(kata.slug)
+    again = f"`{command_on(book, kata, 'regrade', '--all')}` grades all again"
+    reports = plural(standing.reports, "report")
+    if count := standing.earlier:
+        click.echo(f"Note: {count} of {reports} {_are(count)} of an earlier state of the kata; {again}", err=True)
+    if count := standing.other:
+        how = "with another engine, seed or setting than the last run"
+        click.echo(f"Note: {count} of {reports} {'was' if count == 1 else 'were'} graded {how}; {again}", err=True)
 
 
 def tell_of_maxima(book: Gradebook, kata: Kata, records: Iterable[Record]) -> None:
@@ -99,5 +127,15 @@ def tell_of_maxima(book: Gradebook, kata: Kata, records: Iterable[Record]) -> No
     maxima = Counter(record.max_score for record in records if has_score(record) and record.max_score > 0)
     if len(maxima) > 1:
         counts = [f"{plural(count, 'report')} of {number(most)} points" for most, count in sorted(maxima.items())]
-        again = f"`kata regrade --out {book.path.parent} --kata {kata.slug} --all` makes them one"
+        again = f"`{command_on(book, kata, 'regrade', '--all')}` makes them one"
         click.echo(f"Note: a sheet has one maximum, and these scores have several: {joined(counts)}; {again}", err=True)
+
+
+def command_on(book: Gradebook, kata: Kata, name: str, *words: str) -> str:
+    """A command on this gradebook as it can be pasted, with the course and the kata where they must be named."""
+    which = ["--kata", kata.slug] if len(book.katas()) > 1 else []
+    return f"{kata_here()} {shlex.join([name, '--out', str(book.path.parent), *which, *words])}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

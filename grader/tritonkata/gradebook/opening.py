@@ -13,7 +13,7 @@ from pathlib import Path
 from tritonkata.gradebook.problems import problems
 from tritonkata.gradebook.schema import APPLICATION_ID, NewerSchema, is_current, migrate
 from tritonkata.gradebook.store import Gradebook
-from tritonkata.gradebook.types import GradebookProblem
+from tritonkata.gradebook.types import GradebookProblem, NoGradebook
 
 FILE_NAME = "gradebook.sqlite"
 _LOCK_NAME = "gradebook.lock"
@@ -41,8 +41,11 @@ def open_gradebook(folder: Path, *, create: bool = False, grading: bool = False)
         GradebookProblem: there is none, it cannot be read or written, is not ours or newer, or somebody grades into it.
     """
     path = folder / FILE_NAME
+    if os.path.isfile(folder):
+        which = f"; --out is the folder {folder.parent}" if is_kept(folder) else ", not a folder; choose one with --out"
+        raise GradebookProblem(f"{folder}: is a file{which}")
     if not create and not path.is_file():
-        raise GradebookProblem(f"{path}: there is no gradebook; make one with `kata grade SUBMISSIONS --out {folder}`")
+        raise NoGradebook(f"{path}: there is no gradebook; name another folder, or make one")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -74,7 +74,9 @@ UPDATE run SET turn = id;
 
 _FOURTH = """
 ALTER TABLE left_out ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE report ADD COLUMN again INTEGER NOT NULL DEFAULT 0;
 """
+"""`again` marks a report that counts until there is a new one, which was asked for."""
 
 MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """The step from each version to the next; version 0 is an empty file."""

@@ -13,8 +13,9 @@ import msgspec
 
 from tritonkata.gradebook.problems import problems
 from tritonkata.gradebook.records import best_of, by_override, overrides_of, records_of, students_of
+from tritonkata.gradebook.standing import standing_of
 from tritonkata.gradebook.taking_in import put, put_aside
-from tritonkata.gradebook.types import GradebookProblem, LeftOut, Pending, Run, Settings, Submitted
+from tritonkata.gradebook.types import GradebookProblem, LeftOut, Pending, Run, Settings, Standing, Submitted
 from tritonkata.model.record import Override, Record
 from tritonkata.model.report import Report
 
@@ -89,14 +90,15 @@ class Gradebook:
         return count
 
     def pending(self, run: Run, *, stale: bool = True) -> Iterator[Pending]:
-        """Submissions without a report of this run, or with one that a fault of the grader spoilt.
+        """Submissions without a report of this run, to be graded again, or whose report a fault of the grader spoilt.
 
         Without `stale` a report of another run is as good as one of this.
         """
         wanted = (
             "SELECT submission.id FROM submission LEFT JOIN report ON report.submission = submission.id"
             " WHERE kata = ? AND present = 1 AND"
-            " (report.run IS NULL OR (? AND report.run <> ?) OR report.verdict = 'grader_error') ORDER BY submission.id"
+            " (report.run IS NULL OR again OR (? AND report.run <> ?) OR report.verdict = 'grader_error')"
+            " ORDER BY submission.id"
         )
         with problems(self.path):
             numbers = [row[0] for row in self._connection.execute(wanted, (run.kata, stale, run.id))]
@@ -109,6 +111,12 @@ class Gradebook:
         with problems(self.path):
             return Pending(*self._connection.execute(sql, (number,)).fetchone())
 
+    def members(self, number: int) -> list[str]:
+        """Ids of all who handed in a submission."""
+        with problems(self.path):
+            row = self._connection.execute("SELECT students FROM submission WHERE id = ?", (number,)).fetchone()
+        return [one.id for one in students_of(row[0])]
+
     def count(self, kata: str) -> int:
         """Submissions of the last download."""
         with problems(self.path):
@@ -120,12 +128,12 @@ class Gradebook:
         with problems(self.path), self._connection as connection:
             put_aside(connection, submission)
             connection.execute(
-                "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO report (submission, run, report, verdict, score, graded_at) VALUES (?, ?, ?, ?, ?, ?)",
                 (submission, run.id, msgspec.json.encode(report), report.verdict, report.score, now()),
             )
 
-    def forget(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
-        """Put reports aside so that they are graded again; how many. None stands for any."""
+    def ask_again(self, kata: str, students: Iterable[str] | None, verdict: str | None, diagnosis: str | None) -> int:
+        """Have submissions graded again, whose reports count until then; how many. None stands for any."""
         with problems(self.path), self._connection as connection:
             chosen = [
                 number
@@ -134,8 +142,7 @@ class Gradebook:
                 and (verdict is None or record.report.verdict == verdict)
                 and (diagnosis is None or record.diagnosis == diagnosis)
             ]
-            for number in chosen:
-                put_aside(connection, number)
+            connection.executemany("UPDATE report SET again = 1 WHERE submission = ?", ((one,) for one in chosen))
         return len(chosen)
 
     def override(self, kata: str, student: str, override: Override | None, reason: str = "", author: str = "") -> None:
@@ -162,14 +169,11 @@ class Gradebook:
         """Ids of the students of each submission of the last download that several handed in together."""
         return [students for students in self._groups(kata, present=True) if len(students) > 1]
 
-    def ungraded(self, kata: str) -> int:
-        """Submissions of the last download that have no report."""
-        sql = (
-            "SELECT count(*) FROM submission LEFT JOIN report ON report.submission = submission.id"
-            " WHERE kata = ? AND present = 1 AND report.run IS NULL"
-        )
+    def standing(self, kata: str) -> Standing:
+        """How many submissions of the last download have no report, or one that is not of the last run."""
+        last = self.last_run(kata)
         with problems(self.path):
-            return int(self._connection.execute(sql, (kata,)).fetchone()[0])
+            return standing_of(self._connection, kata, last)
 
     def records(self, kata: str, attempts: str = "latest") -> Iterator[Record]:
         """Records of the last download, by student; with `best`, the best of each student's alone.

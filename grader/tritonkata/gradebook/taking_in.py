@@ -50,7 +50,8 @@ def _inherit(connection: sqlite3.Connection, key: tuple[str, str, str, str]) -> 
     A group is filed under one of its members, and under another when that one leaves.
     """
     sql = (
-        "SELECT new.id, new.student, report.run, report.report, report.verdict, report.score, report.graded_at"
+        "SELECT new.id, new.student, report.run, report.report, report.verdict, report.score, report.graded_at,"
+        " report.again"
         " FROM submission AS new JOIN submission AS old"
         " ON old.kata = new.kata AND old.file = new.file AND old.sha256 = new.sha256 AND old.id <> new.id"
         " JOIN report ON report.submission = old.id"
@@ -63,4 +64,4 @@ def _inherit(connection: sqlite3.Connection, key: tuple[str, str, str, str]) -> 
         report = msgspec.json.decode(encoded, type=Report)
         named = msgspec.structs.replace(report.submission, student=student)
         renamed = msgspec.json.encode(msgspec.structs.replace(report, submission=named))
-        connection.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)", (number, run, renamed, *rest))
+        connection.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?, ?, ?)", (number, run, renamed, *rest))

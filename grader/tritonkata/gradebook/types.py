@@ -14,6 +14,10 @@ class GradebookProblem(Exception):
     """The gradebook cannot be used: one line with the file, what is wrong, and what to do."""
 
 
+class NoGradebook(GradebookProblem):
+    """There is none where it should be."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """What a report depends on besides the submission and the seed. `course` is a digest of the kata's own files."""
 
@@ -44,6 +48,26 @@ class Submitted(msgspec.Struct, frozen=True):
     submitted_at: str | None = None
     late: bool | None = None
     attempt: int = 1
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How far a kata's reports are those of its last run.
+
+    Of `submissions`, those of the last download, `ungraded` have no report, and `waiting` one that counts until they
+    are graded again, as was asked. Of the rest, reports of an `earlier` state of the kata, or of `other` settings or
+    another seed, cannot be compared with those of the last run.
+    """
+
+    submissions: int = 0
+    ungraded: int = 0
+    waiting: int = 0
+    earlier: int = 0
+    other: int = 0
+
+    @property
+    def reports(self) -> int:
+        """How many have a report."""
+        return self.submissions - self.ungraded
 
 
 @dataclass(frozen=True)
