@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-_GIVE_UP_RIGHTS = """
+_GIVE_UP_RIGHTS = """import os
+
 def give_up_rights():
     if os.geteuid() == 0:
         os.setgroups([])

@@ -170,7 +170,7 @@ def test_a_slip_explains_an_error_where_it_has_no_finite_value_and_fits_every_ot
     calls, right = [(1.0,), (2.0,), (3.0,)], [1.0, 4.0, 9.0]
     known = {"other": [2.0, -math.inf, 9.0], "slip": [1.0, -math.inf, 9.0]}
     assert failure("f", calls, [1.0, RAISED, 9.0], right, known=known).evidence.answer.mistake == "slip"
-    assert failure("f", calls, [1.0, RAISED, 8.0], right, known=known).evidence.answer.mistake == "answer_raises"
+    assert failure("f", calls, [1.0, RAISED, 8.0], right, known=known).evidence.answer.mistake == "answer_f"
 
 
 def test_a_slip_of_the_pen_is_no_known_slip() -> None:
