@@ -89,7 +89,7 @@ def test_the_same_command_again_grades_nothing(kata: Kata, submissions: Path, ou
     done = kata.grade(submissions, "--out", out)
     assert done.returncode == 0
     assert "5 were graded before and not changed since; 0 were graded now" in done.stdout
-    assert f"kata report --out {out}" in done.stdout
+    assert f"report --out {out}" in done.stdout
     assert "Mean score 1." in done.stdout
     assert "tripled (1)" in done.stdout
     assert records(out) == before

@@ -417,5 +417,5 @@ def test_different_maxima_in_one_sheet_are_told(graded: Kata, tmp_path: Path, fo
     (line,) = [line for line in graded(*words).stderr.splitlines() if "one maximum" in line]
     assert line.startswith("Note: ")
     assert note in line
-    assert "`kata regrade --out grades --kata doubled --all`" in line
+    assert "regrade --out grades --all`" in line
     assert "one maximum" not in graded(*words, "--student", "ann").stderr
