@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tritonkata.diagnosis.by_source import loads_about
 from tritonkata.diagnosis.diagnose import diagnose
 from tritonkata.diagnosis.fills import fills
 from tritonkata.hidden.budget import TrafficLedger
@@ -82,6 +83,35 @@ def test_the_value_of_a_fill_is_read_from_the_source(expression: str, value: flo
     source = f"NEG = -1e9\nWRAPPED: tl.constexpr = tl.constexpr(-5)\ny = tl.load(p, mask=m, other={expression})\n"
     (fill,) = fills(source)
     assert (fill.line, fill.text, fill.value) == (3, expression, value)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_fill_is_told_as_it_stands_in_the_file(newline: str) -> None:
+    lines = ["# größer", "a = 'é'; y = tl.load(p, mask=m, other=-1e4)", "z = tl.load(p, mask=m, other=(", "    0.0))"]
+    found = fills(newline.join(lines))
+    assert [(fill.line, fill.text) for fill in found] == [(2, "-1e4"), (3, "0.0")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "y = tl.load(p, mask=m, other=" + "1+" * 50_000 + "1)",
+        "y = " + "(" * 150 + "tl.load(p, mask=m)" + ")" * 150,
+        "y = " + "-" * 20_000 + "tl.load(p, mask=m, other=1)",
+    ],
+    ids=["terms", "brackets", "signs"],
+)
+def test_a_source_that_is_nested_deep_is_no_error_here(source: str) -> None:
+    assert len(fills(source)) <= 1
+
+
+def test_a_file_full_of_loads_is_read_once_and_told_in_part() -> None:
+    """Reading the file again for each of them would take minutes."""
+    found = fills("y = tl.load(p, mask=m, other=0.0)\n" * 6000)
+    assert len(found) == 6000
+    evidence = Evidence(case=Case("f", ((2, 3),), ("float32",), ((3, 1),)))
+    check = CheckResult("values", "Values", "wrong_output", 0, 1, evidence=evidence)
+    assert len(loads_about("padding_lanes_as_zero", check, found)) == 16
 
 
 def test_loads_are_found_however_their_arguments_are_given() -> None:

@@ -16,6 +16,8 @@ ZERO_FILL = "padding_lanes_as_zero"
 NO_FILL = "missing_other"
 FINITE_FILL = "finite_fill"
 
+_MOST_LINES = 16
+
 _ABOUT: Mapping[str, Callable[[Fill], bool]] = {
     ZERO_FILL: lambda fill: fill.is_zero,
     NO_FILL: lambda fill: fill.is_missing,
@@ -55,7 +57,7 @@ def loads_about(diagnosis: str | None, check: CheckResult, found: tuple[Fill, ..
     concerns = _ABOUT.get(diagnosis or "")
     if concerns is None or (diagnosis == ZERO_FILL and (case is None or len(case.shapes) > 1)):
         return ()
-    return tuple(fill.evidence for fill in found if concerns(fill))
+    return tuple(fill.evidence for fill in found if concerns(fill))[:_MOST_LINES]
 
 
 def _with_or_without_stand_in(names: tuple[str, ...], found: tuple[Fill, ...]) -> tuple[str, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from tritonkata.diagnosis.syntax import parsed
+
 
 def has_exclusive_or(source: str, name: str) -> bool:
     """Whether `^` stands between numbers in the function or the assignment that gives `name` its value.
 
     The last one counts, as it does for Python. Between comparisons `^` is what it looks like.
     """
-    found = [statement for statement in ast.parse(source).body if _defines(statement, name)]
+    found = [statement for statement in parsed(source).body if _defines(statement, name)]
     return bool(found) and any(_is_of_numbers(node) for node in ast.walk(found[-1]))
 
 

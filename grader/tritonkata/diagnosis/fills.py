@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tritonkata.diagnosis.syntax import parsed
 from tritonkata.model.report import MaskedLoad
 
 _LONGEST = 60
@@ -50,38 +51,39 @@ class Fill:
 
 def fills(source: str) -> tuple[Fill, ...]:
     """The masked loads of a file, and each `tl.where` with a finite stand-in for -inf, in the order of lines."""
-    tree = ast.parse(source)
+    tree = parsed(source)
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")
     names = _assigned(tree)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    found = [fill for call in calls for fill in (*_of_load(call, names, source), *_of_where(call, names, source))]
+    found = [fill for call in calls for fill in (*_of_load(call, names, lines), *_of_where(call, names, lines))]
     return tuple(sorted(found, key=lambda fill: fill.line))
 
 
-def _of_load(call: ast.Call, names: dict[str, ast.expr], source: str) -> Iterator[Fill]:
+def _of_load(call: ast.Call, names: dict[str, ast.expr], lines: list[bytes]) -> Iterator[Fill]:
     if _called_name(call) != "load":
         return
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     given = dict(zip(("pointer", "mask", "other"), call.args, strict=False)) | named
     if "mask" in given:
         other = given.get("other")
-        text = "" if other is None else _text(other, source)
+        text = "" if other is None else _text(other, lines)
         value = None if other is None else _number(other, names)
         yield Fill(call.lineno, _root(given.get("pointer"), names), text, value)
 
 
-def _of_where(call: ast.Call, names: dict[str, ast.expr], source: str) -> Iterator[Fill]:
+def _of_where(call: ast.Call, names: dict[str, ast.expr], lines: list[bytes]) -> Iterator[Fill]:
     if _called_name(call) != "where":
         return
     for argument in call.args[1:3]:
-        fill = Fill(call.lineno, None, _text(argument, source), _number(argument, names))
+        fill = Fill(call.lineno, None, _text(argument, lines), _number(argument, names))
         if fill.stands_in:
             yield fill
 
 
-def _text(node: ast.expr, source: str) -> str:
-    """An expression as it stands in the file; one over several lines as one line."""
-    text = ast.get_source_segment(source, node) or ""
-    return ast.unparse(node) if not text or "\n" in text else text
+def _text(node: ast.expr, lines: list[bytes]) -> str:
+    """An expression as it stands in the file, of one over several lines the first; offsets in lines are bytes."""
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    return lines[node.lineno - 1][node.col_offset : end].decode("utf-8", "replace").strip()
 
 
 def _assigned(tree: ast.AST) -> dict[str, ast.expr]:
