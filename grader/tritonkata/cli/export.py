@@ -24,7 +24,7 @@ from tritonkata.cli.records import (
     tell_of_ungraded,
 )
 from tritonkata.exports import formats
-from tritonkata.feedback.numbers import plural
+from tritonkata.feedback.numbers import are, plural
 from tritonkata.files import write_target
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def _tell_of_others(folder: Path, written: Iterable[Path]) -> None:
     from tritonkata.exports.filenames import others
 
     if names := others(folder, written):
-        are = "is" if len(names) == 1 else "are"
-        click.echo(f"Note: {plural(len(names), 'file')} there {are} not of this export: {some(names)}", err=True)
+        which = f"{plural(len(names), 'file')} there {are(len(names))} not of this export"
+        click.echo(f"Note: {which}: {some(names)}", err=True)
 
 
 def _class(

@@ -18,6 +18,7 @@ from tritonkata.cli.common import EXIT_GRADER, EXIT_PASSED, Problem
 from tritonkata.cli.grading_progress import grading_progress
 from tritonkata.cli.records import command_on, tell_of_unlike
 from tritonkata.feedback.clean import one_line
+from tritonkata.feedback.numbers import are
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _telling_of_the_rest(book: Gradebook, run: Run, stale: bool, again: str) -> 
 
 
 def _tell_of_the_rest(left: int, again: str) -> None:
-    click.echo(f"Stopped: {left} {'is' if left == 1 else 'are'} left; {again} goes on.", err=True)
+    click.echo(f"Stopped: {left} {are(left)} left; {again} goes on.", err=True)
 
 
 _FINISHING = b"\nFinishing what is being graded; press Ctrl-C again to drop it.\n"

@@ -14,7 +14,7 @@ import click
 from tritonkata.cli.common import FileType, Problem, StudentType, course_of, kata_here
 from tritonkata.courses import UnknownKata
 from tritonkata.feedback.clean import clean
-from tritonkata.feedback.numbers import joined, number, plural
+from tritonkata.feedback.numbers import are, joined, number, plural
 from tritonkata.model.course import Kata
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def tell_of_ungraded(book: Gradebook, kata: Kata) -> None:
     standing = book.standing(kata.slug)
     if left := standing.ungraded:
         go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` grades the rest"
-        which = f"{left} of {standing.submissions} submissions {_are(left)} not graded yet"
+        which = f"{left} of {standing.submissions} submissions {are(left)} not graded yet"
         click.echo(f"Note: {which}, and not in this; {go_on}", err=True)
     if left := standing.waiting:
         go_on = f"`{command_on(book, kata, 'regrade', '--ungraded')}` goes on"
@@ -114,7 +114,7 @@ def tell_of_unlike(book: Gradebook, kata: Kata) -> None:
     again = f"`{command_on(book, kata, 'regrade', '--all')}` grades all again"
     reports = plural(standing.reports, "report")
     if count := standing.earlier:
-        click.echo(f"Note: {count} of {reports} {_are(count)} of an earlier state of the kata; {again}", err=True)
+        click.echo(f"Note: {count} of {reports} {are(count)} of an earlier state of the kata; {again}", err=True)
     if count := standing.other:
         how = "with another engine, seed or setting than the last run"
         click.echo(f"Note: {count} of {reports} {'was' if count == 1 else 'were'} graded {how}; {again}", err=True)
@@ -135,7 +135,3 @@ def command_on(book: Gradebook, kata: Kata, name: str, *words: str) -> str:
     """A command on this gradebook as it can be pasted, with the course and the kata where they must be named."""
     which = ["--kata", kata.slug] if len(book.katas()) > 1 else []
     return f"{kata_here()} {shlex.join([name, '--out', str(book.path.parent), *which, *words])}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

@@ -95,6 +95,11 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
+def are(count: int) -> str:
+    """`is` of one, `are` of any other number."""
+    return "is" if count == 1 else "are"
+
+
 def plural(count: float, noun: str, many: str = "") -> str:
     """`1 row`, `7 rows`; `many` where adding an s is wrong."""
     return f"{number(count)} {noun if count == 1 else many or noun + 's'}"
