@@ -23,7 +23,7 @@ from tritonkata.courses import load_course
 from tritonkata.crew.crew import open_crew
 from tritonkata.crew.member import station
 from tritonkata.engine.machine import gpus_for
-from tritonkata.model.report import Report
+from tritonkata.model.report import STARTED_AGAIN, Report
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20
@@ -60,6 +60,7 @@ def main() -> None:
         "seconds": round(seconds, 1),
         "gpu_busy_seconds": {gpu: round(busy, 2) for gpu, busy in crew.busy_seconds.items()},
         "verdicts": dict(Counter(report.verdict for report in reports)),
+        "launcher_started_again": sum(STARTED_AGAIN in note for report in reports for note in report.notes),
         "kinds": by_kind(lines),
     }
     print(table(found))

@@ -17,14 +17,18 @@ from tritonkata.check import grade
 from tritonkata.courses import load_course
 from tritonkata.engine.engines import GpuEngine
 from tritonkata.engine.hosting import OwnHost
+from tritonkata.engine.launching import Launcher
 from tritonkata.engine.sharing import GpuSetAside, SharedHost, end_launchers
 from tritonkata.engine.station import Station, open_station
 from tritonkata.engine.workers import Assignment
-from tritonkata.model.course import Kata
+from tritonkata.model.course import Kata, Limits
 from tritonkata.model.observation import Level
+from tritonkata.model.plan import LaunchPlan
 from tritonkata.model.report import Report, repeatable
 
 pytestmark = pytest.mark.gpu
+
+ROOT = Path(__file__).resolve().parents[2]
 
 FAR = "    tl.store(y_ptr + (row + (1 << 40)) * n_cols + cols, 2 * x, mask=mask)\n"
 ENDLESS = "    n = 0\n    while tl.load(x_ptr, volatile=True) > -1e30:\n        n += 1\n    x_ptr += n\n"
@@ -166,3 +170,30 @@ def test_counts_among_other_requests_are_right_and_others_can_count_after_them(k
         counted()
     finally:
         engine.close()
+
+
+@pytest.mark.parametrize("slug", ["safe_softmax", "log_softmax"])
+def test_one_launcher_counts_kernel_after_kernel(slug: str, station: Station, host: SharedHost, tmp_path: Path) -> None:
+    """Each has modules of its own, which come and go between counts as they do in a class."""
+    kata = load_course(ROOT).kata(slug)
+    entry = kata.file.entry_points[0]
+    engine = GpuEngine(Assignment.to_kata(kata, "solution.py", kata.solution.read_bytes()), station)
+    shapes = [((37, 1000), "float32"), ((5, 1024), "float32"), ((37, 1000), "float16"), ((2, 6000), "float32")]
+    cases = [(np.ones(shape, dtype),) for shape, dtype in shapes]
+    try:
+        plans = [engine.compile(entry, arguments) for arguments in cases]
+    finally:
+        engine.close()
+    launcher, numbers = Launcher(Limits(), host), set()
+    for place in range(40):
+        plan, arguments = plans[place % len(plans)], cases[place % len(plans)]
+        assert isinstance(plan, LaunchPlan)
+        answer = launcher.count(plan, arguments)
+        assert answer.traffic is not None, answer
+        assert answer.traffic.source == "cupti"
+        assert answer.traffic.requested.stored == arguments[0].nbytes
+        numbers.add((tmp_path / "gpu0.pid").read_text())
+        other = plans[(place * 7 + 1) % len(plans)]
+        assert isinstance(other, LaunchPlan)
+        assert launcher.replay(other, cases[(place * 7 + 1) % len(plans)]).fault is None
+    assert (len(numbers), launcher.notes()) == (1, ())

@@ -108,6 +108,24 @@ def test_counters_that_cannot_be_trusted_are_let_go(fake: Library, monkeypatch: 
     assert others_can_count(fake)
 
 
+@pytest.mark.parametrize("code", [700, 719])
+def test_a_context_that_ends_at_the_calibration_is_no_reason_to_count_otherwise(
+    code: int, fake: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process can do nothing any more, and the next one can."""
+
+    def broken(*_: Any) -> None:
+        raise driver.CudaError(code, "CUDA_ERROR", "cuMemFree")
+
+    monkeypatch.delenv(source.SOURCE_VARIABLE, raising=False)
+    monkeypatch.setattr(driver, "current_context", lambda: 1)
+    monkeypatch.setattr(driver, "attribute", lambda *_: 1 << 20)
+    monkeypatch.setattr(source, "_calibrated", broken)
+    with pytest.raises(driver.CudaError, match=str(code)):
+        _ = Counters(None, 0).cupti
+    assert others_can_count(fake)
+
+
 class Opened:
     """What a listening launcher has, without a GPU."""
 

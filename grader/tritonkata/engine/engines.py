@@ -221,8 +221,8 @@ class GpuEngine:
         return (*self._tracer.resources(), *other)
 
     def notes(self) -> tuple[str, ...]:
-        """Of all workers, and a missing sandbox."""
-        return self._workers.notes()
+        """Of all workers, a missing sandbox, and a launcher that was started again in the middle."""
+        return (*self._workers.notes(), *self._launcher.notes())
 
     def printed(self) -> str:
         """What the tracer's process printed."""

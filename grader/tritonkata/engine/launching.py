@@ -31,6 +31,7 @@ from tritonkata.model.course import Limits
 from tritonkata.model.faults import Access, Fault
 from tritonkata.model.observation import LAUNCHER, Observation
 from tritonkata.model.plan import InvalidPlan, Launch, LaunchPlan
+from tritonkata.model.report import STARTED_AGAIN
 from tritonkata.model.tensors import TensorData
 
 Array = NDArray[Any]
@@ -48,6 +49,12 @@ POISONS = bytes((0xFF, 0x7B))
 """0xFF is NaN in every float type; 0x7B gives large finite numbers (1.3e36 in float32 and bfloat16)."""
 
 _LIVES = 2
+_ENDED = Fault(
+    verdict="runtime_error",
+    phase="kernel",
+    message=f"the process that runs the kernel ended {_LIVES} times, each time at this case",
+)
+_LAUNCH_FAILED = "CUDA_ERROR_LAUNCH_FAILED"
 
 
 class Launcher:
@@ -57,6 +64,7 @@ class Launcher:
         self._limits = limits
         self._host: Host = OwnHost() if host is None else host
         self._is_own = host is None
+        self._notes: list[str] = []
 
     def start(self) -> None:
         """Start the launcher without waiting for it."""
@@ -90,6 +98,9 @@ class Launcher:
             return fault
         request, seconds = Count(plan, tensors), COUNT_SECONDS + self._limits.case_seconds
         reply = self._ask(request, blobs, Counted, seconds)
+        if reply == _ENDED:
+            # The counters are the grader's, and a plan that ends the launcher by itself does so in a replay.
+            return Counted(None, reason=f"the process that counts ended {_LIVES} times, each time at this case")
         if isinstance(reply, Fault):
             return reply
         answer: Counted = reply.message
@@ -115,6 +126,10 @@ class Launcher:
             fault = answer
         return tuple(Observation(LAUNCHER, fault=fault) for _ in cases)
 
+    def notes(self) -> tuple[str, ...]:
+        """Why a launcher was started again for a case that the next one could run, each reason once."""
+        return tuple(dict.fromkeys(self._notes))
+
     def end(self) -> None:
         """End the launcher, unless it serves others as well."""
         if self._is_own:
@@ -131,22 +146,31 @@ class Launcher:
     def _ask(self, message: LauncherRequest, blobs: Blobs, wanted: type[Any], seconds: float) -> Frame[Any] | Fault:
         """Send one request; its answer, or the fault that came instead.
 
-        A launcher that ends without an answer is replaced and asked once more: if the next one, which has passed
-        its canary, ends as well, it is the plan that ends it.
+        A launcher that ends without an answer, or with a fault that may have come from outside, is replaced and asked
+        once more: if the next one, which has passed its canary, ends as well, it is the plan that ends it.
         """
+        before = ""
         with self._host.packed(blobs) as packed:
-            for _ in range(_LIVES):
+            for life in range(_LIVES):
                 with self._host.turn() as turn:
                     try:
-                        return self._answered(turn.channel, message, packed, wanted, seconds)
+                        frame = self._answered(turn.channel, message, packed, wanted, seconds)
                     except DeadlinePassed:
                         self._host.replace()
                         text = f"the kernel did not end within {seconds:g} seconds"
                         return Fault(verdict="timeout", phase="kernel", message=text)
                     except ChannelClosed:
                         self._host.replace()
-        text = f"the process that runs the kernel ended {_LIVES} times, each time at this case"
-        return Fault(verdict="runtime_error", phase="kernel", message=text)
+                        before = "ended without an answer"
+                        continue
+                failed = frame.message
+                if not isinstance(failed, Failed):
+                    self._notes += [f"{STARTED_AGAIN} {before}"] if before else []
+                    return frame
+                if life + 1 == _LIVES or not _may_be_from_outside(failed):
+                    return failed.fault
+                before = f"said: {failed.fault.message}"
+        return _ENDED
 
     def _answered(
         self,
@@ -155,17 +179,23 @@ class Launcher:
         blobs: Sequence[Any],
         wanted: type[Any],
         seconds: float,
-    ) -> Frame[Any] | Fault:
+    ) -> Frame[Any]:
         channel.send(message, blobs, seconds=seconds)
         frame = channel.receive(LauncherReply, seconds=seconds)
         answer = frame.message
         if isinstance(answer, (Failed, Counted)) and answer.ends:
             self._host.replace()
-        if isinstance(answer, Failed):
-            return answer.fault
-        if not isinstance(answer, wanted):
+        if not isinstance(answer, (Failed, wanted)):
             raise GraderError("the launcher answered with an unexpected message")
         return frame
+
+
+def _may_be_from_outside(failed: Failed) -> bool:
+    """Whether a launcher ended with what no kernel need have done.
+
+    An H200 on which other processes' kernels failed ended contexts of honest ones so, also outside of any launch.
+    """
+    return failed.ends and (failed.fault.verdict == "grader_error" or failed.fault.error == _LAUNCH_FAILED)
 
 
 def with_hardware_traffic(observation: Observation, answer: Counted) -> Observation:

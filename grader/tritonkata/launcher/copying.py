@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tritonkata.launcher import driver
+from tritonkata.launcher import driver, modules
 
 VECTOR_BYTES = 16
 THREADS = 256
@@ -54,7 +54,7 @@ class OwnKernels:
 
 @contextmanager
 def loaded(threads: int = THREADS, vectors: int = VECTORS) -> Iterator[OwnKernels]:
-    """Compile and load the kernels; unloaded at the end."""
+    """Compile and load the kernels; their module may go at the end."""
     module = driver.load_module(ptx(threads, vectors).encode() + b"\0")
     try:
         functions = {name: driver.module_function(module, name, shared_bytes=0, num_ctas=1) for name in _NAMES}
@@ -62,7 +62,7 @@ def loaded(threads: int = THREADS, vectors: int = VECTORS) -> Iterator[OwnKernel
     finally:
         # After a kernel's fault the context is gone, and its modules with it.
         with suppress(driver.CudaError):
-            driver.unload_module(module)
+            modules.unload(module)
 
 
 def ptx(threads: int, vectors: int) -> str:

@@ -19,16 +19,21 @@ from tritonkata.boundary.messages import DeviceFigures
 OUT_OF_MEMORY = 2
 _STATIC_SHARED_LIMIT = 48 << 10
 _PORTABLE_CLUSTER = 8
+_AFTER_WHICH_NOTHING_WORKS = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719})
 
 
 class CudaError(Exception):
-    """A driver call failed: `code` and `name` are CUDA's, `call` is the function."""
+    """A driver call failed: `code` and `name` are CUDA's, `call` is the function.
+
+    `ends_context` says that the context can do nothing any more, whatever call reported it.
+    """
 
     def __init__(self, code: int, name: str, call: str) -> None:
         super().__init__(f"{call} failed with {name} ({code})")
         self.code = code
         self.name = name
         self.call = call
+        self.ends_context = code in _AFTER_WHICH_NOTHING_WORKS
 
 
 def _call(name: str, *arguments: Any) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tritonkata.launcher import driver, faults
+from tritonkata.launcher import driver, faults, modules
 from tritonkata.launcher.arena import Arena
 from tritonkata.launcher.parameters import covers, pack
 from tritonkata.model.plan import Kernel, Launch
@@ -42,19 +42,19 @@ class ScratchSlots:
 
 @contextmanager
 def loaded(kernels: Sequence[Kernel]) -> Iterator[tuple[LoadedKernel, ...]]:
-    """Each distinct cubin loaded once, unloaded at the end.
+    """Each distinct cubin loaded once; its module may go at the end.
 
     Raises:
         ReplayFault: the driver refuses a kernel.
     """
-    modules: dict[bytes, Any] = {}
+    cubins: dict[bytes, Any] = {}
     try:
-        yield tuple(_load(kernel, modules) for kernel in kernels)
+        yield tuple(_load(kernel, cubins) for kernel in kernels)
     finally:
         # After a kernel's fault the context is gone, and its modules with it.
         with suppress(driver.CudaError):
-            for module in modules.values():
-                driver.unload_module(module)
+            for module in cubins.values():
+                modules.unload(module)
 
 
 def launch(loaded_kernel: LoadedKernel, step: Launch, arena: Arena, scratch: ScratchSlots) -> None:
@@ -79,12 +79,12 @@ def launch(loaded_kernel: LoadedKernel, step: Launch, arena: Arena, scratch: Scr
     )
 
 
-def _load(kernel: Kernel, modules: dict[bytes, Any]) -> LoadedKernel:
+def _load(kernel: Kernel, cubins: dict[bytes, Any]) -> LoadedKernel:
     try:
-        if kernel.cubin not in modules:
-            modules[kernel.cubin] = driver.load_module(kernel.cubin)
+        if kernel.cubin not in cubins:
+            cubins[kernel.cubin] = driver.load_module(kernel.cubin)
         function = driver.module_function(
-            modules[kernel.cubin], kernel.name, shared_bytes=kernel.shared_bytes, num_ctas=kernel.num_ctas
+            cubins[kernel.cubin], kernel.name, shared_bytes=kernel.shared_bytes, num_ctas=kernel.num_ctas
         )
     except driver.CudaError as error:
         raise faults.load_fault(kernel.name, error, _free_bytes()) from error

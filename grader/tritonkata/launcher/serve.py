@@ -73,6 +73,11 @@ class Opened:
         if isinstance(self.greeting, LauncherReady):
             self.counters.release()
 
+    def release_counters_if_long(self) -> None:
+        """The same, once this process has had them for some time."""
+        if isinstance(self.greeting, LauncherReady):
+            self.counters.release_if_long()
+
     def _greeting(self) -> LauncherReady:
         return LauncherReady(driver.figures(self.device), driver.driver_version(), driver.free_memory())
 
@@ -140,6 +145,7 @@ def _answer(
     request: LauncherRequest, blobs: Sequence[Any], opened: Opened
 ) -> tuple[Replayed | Counted | Timed | Examined, Sequence[Any]]:
     if isinstance(request, Replay):
+        opened.release_counters_if_long()
         return replay(request, blobs)
     if isinstance(request, Count):
         return count(request, blobs, opened.counters), ()

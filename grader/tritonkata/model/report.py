@@ -263,6 +263,9 @@ class Report(msgspec.Struct, frozen=True):
 UNDIAGNOSED = "the mistake is not named, since code of the course failed"
 """The beginning of the note of a report whose checks are as they are, and lack their diagnoses."""
 
+STARTED_AGAIN = "the process that runs kernels on the GPU was started again, and a case run once more: it"
+"""The beginning of the note of a report of whose cases one was run by a second process, and of why."""
+
 
 def main_diagnosis(report: Report) -> str | None:
     """The mistake that explains the most failed checks; of two that explain as many, the one found first."""
@@ -282,7 +285,7 @@ def grader_fault(report: Report) -> str:
 
 
 def repeatable(report: Report) -> Report:
-    """A report without what differs from run to run: times, speed, and what caches made of the traffic."""
+    """A report without what differs from run to run: times, speed, what caches made of the traffic, second tries."""
     traffic = report.traffic
     if traffic is not None:
         traversals = msgspec.structs.replace(traffic.traversals, l2=None, dram=None)
@@ -293,6 +296,7 @@ def repeatable(report: Report) -> Report:
         checks=tuple(msgspec.structs.replace(check, seconds=0.0) for check in report.checks),
         seconds=0.0,
         started_at="",
+        notes=tuple(note for note in report.notes if not note.startswith(STARTED_AGAIN)),
         speed=None,
         traffic=traffic,
         traffic_at_full_size=None,

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tritonkata.launcher import modules
 from tritonkata.launcher.traffic import library, structs
 
 Values = dict[str, float]
@@ -101,6 +102,7 @@ class RangeProfiler:
         config = self._config(tuple(metrics))
         if self._profiler is None:
             self._profiler = self._call("RangeProfiler_Enable", ctx=self._context).pRangeProfilerObject
+            modules.keep()
         try:
             data = self._counter_data(self._profiler, config, ranges)
             self._collect(self._profiler, config, data, work, ranges)
@@ -122,7 +124,10 @@ class RangeProfiler:
         """
         profiler, self._profiler = self._profiler, None
         if profiler is not None:
-            self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
+            try:
+                self._call("RangeProfiler_Disable", pRangeProfilerObject=profiler)
+            finally:
+                modules.let_go()
 
     def close(self) -> None:
         """Leave CUPTI."""

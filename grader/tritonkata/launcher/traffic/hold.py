@@ -11,7 +11,7 @@ from tritonkata.launcher.traffic.cupti import RangeProfiler
 from tritonkata.launcher.traffic.exclusive import exclusive
 
 LONGEST_SECONDS = 2.0
-"""After that others have their chance, even if one count follows the other."""
+"""After that others have their chance, even if one count follows the other, and the modules that had to stay go."""
 
 
 class Hold:
@@ -33,9 +33,13 @@ class Hold:
             self._since = time.monotonic()
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        is_long = self._since is not None and time.monotonic() - self._since > LONGEST_SECONDS
-        if kind is not None or is_long or not self.keeps:
+        if kind is not None or self.is_long or not self.keeps:
             self.release()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether others should have their chance."""
+        return self._since is not None and time.monotonic() - self._since > LONGEST_SECONDS
 
     def release(self) -> None:
         """Let others count.

@@ -104,13 +104,26 @@ class Counters:
         """
         self._hold.release()
 
+    def release_if_long(self) -> None:
+        """The same, once this process has had them for some time.
+
+        Raises:
+            CuptiError: as of `release`.
+        """
+        if self._hold.is_long:
+            self._hold.release()
+
     def give_up(self, reason: str) -> None:
         """Count no more with CUPTI: it failed after it had worked."""
         self._cupti, self._reason = None, reason
 
     @property
     def cupti(self) -> Cupti | None:
-        """CUPTI where it can be trusted."""
+        """CUPTI where it can be trusted.
+
+        Raises:
+            CudaError: the context is gone, so that this process can do nothing else either.
+        """
         if self._cupti is None and self._reason is None:
             # Only now: whoever never counts leaves the counters to others.
             with self._timed(), self._hold:
@@ -136,6 +149,8 @@ class Counters:
         try:
             yield
         except (CuptiMissing, CuptiError, driver.CudaError, Untrusted) as error:
+            if isinstance(error, driver.CudaError) and error.ends_context:
+                raise
             if isinstance(error, CuptiError) and error.may_pass:
                 self.occupied, self._this_time = not error.is_broken, str(error)
             else:
