@@ -23,6 +23,7 @@ from tritonkata.courses import load_course
 from tritonkata.crew.crew import open_crew
 from tritonkata.crew.member import station
 from tritonkata.engine.machine import gpus_for
+from tritonkata.engine.workers import hidden_in
 from tritonkata.model.report import STARTED_AGAIN, Report
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +48,7 @@ def main() -> None:
             [str(ROOT / "benchmarks" / "observed"), *filter(None, [os.environ.get("PYTHONPATH")])]
         )
         began = time.monotonic()
-        with open_crew(options.jobs, gpus=gpus_for("gpu")) as crew:
+        with open_crew(options.jobs, gpus=gpus_for("gpu"), hidden=hidden_in(ROOT)) as crew:
             begun = [crew.submit(checked, options.kata, path) for path in files]
             reports = [job.result() for job in begun]
         seconds = time.monotonic() - began

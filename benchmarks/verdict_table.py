@@ -23,6 +23,7 @@ from tritonkata.crew.crew import open_crew
 from tritonkata.crew.member import station
 from tritonkata.engine.engines import EngineName
 from tritonkata.engine.machine import gpus_for
+from tritonkata.engine.workers import hidden_in
 from tritonkata.model.report import Report, main_diagnosis
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,7 +56,7 @@ def main() -> None:
     done: dict[int, dict[str, Any]] = {}
     facts = environment()
     began = time.monotonic()
-    with open_crew(options.jobs, gpus=gpus_for("gpu") if "gpu" in engines else ()) as crew:
+    with open_crew(options.jobs, gpus=gpus_for("gpu") if "gpu" in engines else (), hidden=hidden_in(ROOT)) as crew:
         begun = [crew.submit(check, subject, engine) for subject, engine in jobs]
         for place, job in enumerate(begun):
             done[place] = row(*jobs[place], job.result())

@@ -7,9 +7,27 @@ import signal
 from contextlib import nullcontext
 from pathlib import Path
 
+from processes import running, wait_for
+from sheets import Sheet
+
+from tritonkata.boundary.sandbox import find_bubblewrap
+from tritonkata.boundary.template import Forked
 from tritonkata.crew.member import station
 from tritonkata.doing import doing
 from tritonkata.engine.sharing import SharedHost
+from tritonkata.engine.stock import INTERPRETER
+
+STAY = """
+import subprocess, sys, time
+
+def stay(marker):
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", marker], start_new_session=True)
+    while True:
+        pass
+
+def say(word):
+    return word
+"""
 
 
 def exit_the_first_time(mark: Path) -> int:
@@ -34,3 +52,24 @@ def end(code: int, what: str = "") -> None:
         pass
     with doing("all of it"), doing(what) if what else nullcontext():
         os.kill(os.getpid(), -code) if code < 0 else os._exit(code)
+
+
+def answered(hidden: tuple[Path, ...], word: str) -> tuple[bool, str]:
+    """Whether a worker of this process's stock was forked, and what it says."""
+    worker = station().stock.take(INTERPRETER, find_bubblewrap(), hidden)
+    try:
+        return isinstance(worker._process, Forked), Sheet(worker, STAY).ask("say", word)
+    finally:
+        worker.end()
+
+
+def end_beside_a_worker(mark: Path, hidden: tuple[Path, ...], marker: str) -> str:
+    """End this process the first time, while a worker of it is at work and will never be done."""
+    if mark.exists():
+        return "once more"
+    mark.touch()
+    worker = station().stock.take(INTERPRETER, find_bubblewrap(), hidden)
+    Sheet(worker, STAY).send("stay", marker)
+    wait_for(lambda: running(marker), "the child never started")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "never"

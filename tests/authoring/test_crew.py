@@ -18,8 +18,9 @@ from pickle import PicklingError
 from typing import Any
 
 import pytest
-from processes import below, command_line, wait_for
+from processes import below, command_line, running, wait_for
 
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
 from tritonkata.crew.crew import open_crew
 from tritonkata.engine.client import GraderError
 
@@ -28,6 +29,14 @@ from tritonkata.engine.client import GraderError
 def calls(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     return importlib.import_module("crew_calls")
+
+
+def has_sandbox() -> bool:
+    try:
+        find_bubblewrap()
+    except SandboxUnavailable:
+        return False
+    return True
 
 
 def test_results_come_back_from_other_processes() -> None:
@@ -219,8 +228,9 @@ def test_no_process_and_no_file_outlives_an_interrupted_command(
         text=True,
         start_new_session=True,
     )
-    # The command, two that grade, what tracks their semaphores, and at least one worker.
-    wait_for(lambda: len(below(command.pid)) >= 4)
+    # Two that grade, what tracks their semaphores, and at least one worker; of a sandbox, also two templates with two
+    # processes of bubblewrap each, and three processes for a worker.
+    wait_for(lambda: len(below(command.pid)) >= (12 if has_sandbox() else 4))
     started = below(command.pid)
     (os.killpg if group else os.kill)(command.pid, number)
     _, errors = command.communicate(timeout=60)
@@ -246,3 +256,40 @@ def test_ctrl_c_while_a_grading_process_starts_shows_no_traceback(course_root: P
         os.killpg(command.pid, signal.SIGINT)
         _, errors = command.communicate(timeout=60)
         assert (command.returncode, errors.strip()) == (130, "Interrupted.")
+
+
+@pytest.fixture
+def sandbox() -> None:
+    if not has_sandbox():
+        pytest.skip("there is no sandbox here")
+
+
+def templates() -> set[int]:
+    """The processes of templates below this one, with bubblewrap's and those of forks."""
+    return {number for number in below(os.getpid()) if "-m tritonkata.worker.template" in command_line(number)}
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_torch_and_triton_are_imported_once_for_all_members(calls: Any, tmp_path: Path) -> None:
+    hidden = (tmp_path,)
+    with open_crew(3, hidden=hidden) as crew:
+        jobs = [crew.submit(calls.answered, hidden, str(number)) for number in range(6)]
+        assert [job.result() for job in jobs] == [(True, str(number)) for number in range(6)]
+        commands = [command_line(number) for number in templates()]
+        assert sum(command.startswith("bwrap") or "/bwrap" in command.split()[0] for command in commands) == 4
+    assert templates() == set()
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_member_that_ends_takes_its_workers_along_and_no_others(calls: Any, tmp_path: Path) -> None:
+    hidden, marker = (tmp_path / "hidden",), f"kata-crew-{os.getpid()}"
+    with open_crew(2, hidden=hidden) as crew:
+        assert crew.submit(calls.answered, hidden, "before").result() == (True, "before")
+        before = templates()
+        lost = crew.submit(calls.end_beside_a_worker, tmp_path / "mark", hidden, marker)
+        others = [crew.submit(calls.answered, hidden, str(number)) for number in range(3)]
+        assert lost.result() == "once more"
+        assert [job.result() for job in others] == [(True, str(number)) for number in range(3)]
+        # Long before the worker's own limit.
+        wait_for(lambda: not running(marker), "a worker outlived the process that had it", seconds=20)
+        wait_for(lambda: templates() == before, "more is left than there was")

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from tritonkata.boundary.leftovers import END_SECONDS
 from tritonkata.boundary.messages import Ready, TracerReply
 from tritonkata.boundary.process import WorkerProcess, start_untrusted
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
-from tritonkata.boundary.template import Template, TemplateFailed
+from tritonkata.boundary.template import Template, TemplateFailed, TemplateLine
 from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
 
 SOURCE = """
@@ -73,6 +74,11 @@ def stay(marker):
     code = "import time; time.sleep(600)"
     subprocess.Popen([sys.executable, "-c", code, marker], start_new_session=True)
     time.sleep(600)
+
+def spin(marker):
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", marker], start_new_session=True)
+    while True:
+        pass
 
 def strike():
     for number in range(1, signal.NSIG):
@@ -230,6 +236,21 @@ def test_the_end_of_a_template_ends_its_forks(bubblewrap: str) -> None:
     worker.end()
     with pytest.raises(TemplateFailed):
         made.fork()
+
+
+def test_a_fork_ends_with_whoever_asked_for_it(template: Template) -> None:
+    """The template may serve others. This one spins, and would not see that its pipe was closed."""
+    marker = f"kata-asked-{os.getpid()}"
+    line = TemplateLine(template.line._control.dup())
+    worker = line.fork()
+    Sheet(worker, SOURCE).send("spin", marker)
+    wait_for(lambda: running(marker), "the child never started")
+    worker._process._line.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]
+    line.end()
+    wait_for(lambda: not running(marker), "it went on", seconds=20)
+    worker.end()
+    assert template.is_running
+    template.fork().end()
 
 
 def test_killing_the_controller_ends_template_and_forks(bubblewrap: str, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from processes import below, wait_for
 from tritonkata.boundary.messages import InterpreterReply, Ready
 from tritonkata.boundary.process import WorkerProcess
 from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
-from tritonkata.boundary.template import Forked, Template, TemplateFailed
-from tritonkata.engine.stock import INTERPRETER, TRACER, Stock
+from tritonkata.boundary.template import Forked, Template, TemplateFailed, TemplateLine
+from tritonkata.engine.stock import INTERPRETER, TRACER, Stock, shared_templates
 
 
 @pytest.fixture(params=["started", "forked"])
@@ -132,3 +132,44 @@ def test_none_is_made_ready_for_one_submission_alone(bubblewrap: str | None) -> 
     assert waiting(stock) == []
     worker.end()
     stock.close()
+
+
+def test_stocks_of_several_processes_have_one_template(bubblewrap: str | None) -> None:
+    """As in a crew, whose members each have a stock; what one gives up the others go on with."""
+    if bubblewrap is None:
+        pytest.skip("nothing is forked without a sandbox")
+    with shared_templates(()) as lines:
+        first, second = (Stock(ahead=1, lines={kind: _handed_on(line) for kind, line in lines.items()}) for _ in "12")
+        workers = [stock.take(INTERPRETER, bubblewrap, ()) for stock in (first, second)]
+        assert all(isinstance(worker._process, Forked) for worker in workers)
+        assert len({_parent(worker.pid) for worker in workers}) == 1
+        first.close()
+        workers.append(second.take(INTERPRETER, bubblewrap, ()))
+        for worker in workers:
+            assert is_ready(worker)
+            worker.end()
+        second.close()
+
+
+def test_where_a_shared_template_ended_a_stock_makes_its_own(bubblewrap: str | None) -> None:
+    if bubblewrap is None:
+        pytest.skip("nothing is forked without a sandbox")
+    with shared_templates(()) as lines:
+        stock = Stock(ahead=1, lines={kind: _handed_on(line) for kind, line in lines.items()})
+        stock.take(INTERPRETER, bubblewrap, ()).end()
+    started = stock.take(INTERPRETER, bubblewrap, ())
+    forked = stock.take(INTERPRETER, bubblewrap, ())
+    assert [isinstance(worker._process, Forked) for worker in (started, forked)] == [False, True]
+    assert "ended" in stock.why_not_forked
+    for worker in (started, forked):
+        assert is_ready(worker)
+        worker.end()
+    stock.close()
+
+
+def _handed_on(line: TemplateLine) -> TemplateLine:
+    return TemplateLine(line._control.dup())
+
+
+def _parent(number: int) -> int:
+    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])

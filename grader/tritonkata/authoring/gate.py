@@ -24,6 +24,7 @@ from tritonkata.crew.crew import Crew, ProcessEnded, open_crew
 from tritonkata.crew.job import Job
 from tritonkata.engine.engines import EngineName
 from tritonkata.engine.machine import gpus_for
+from tritonkata.engine.workers import hidden_in
 from tritonkata.model.course import Kata
 
 DEFAULT_SEED = 20
@@ -73,7 +74,7 @@ def verify(
     began = time.monotonic()
     whole = set(slugs) >= {*course.slugs, *course.broken}
     results: list[KataResult] = []
-    with open_crew(plan.jobs, gpus=gpus_for(plan.engine)) as crew:
+    with open_crew(plan.jobs, gpus=gpus_for(plan.engine), hidden=hidden_in(course.root)) as crew:
         for begun in _begin(course, slugs, plan, crew, progress):
             results.append(begun if isinstance(begun, KataResult) else _ended(begun, progress))
             tell(results[-1])

@@ -37,7 +37,7 @@ def graded_example(kata: Kata, role: Role, path: Path, engine: EngineName, seed:
         raise
     except BaseException as error:
         # The author's code runs here, wrong models and the oracle, and may end a process or a test.
-        return example_not_graded(kata, role, path, _broken(error, kata.folder.parents[1]))
+        return example_not_graded(kata, role, path, _broken(error, kata.root))
     return Example(
         role=role,
         file=_file(kata, path),
@@ -62,7 +62,7 @@ def graded_mutant(kata: Kata, mutation: Mutation, engine: EngineName, seed: int)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return mutant_not_graded(mutation, _broken(error, kata.folder.parents[1]))
+            return mutant_not_graded(mutation, _broken(error, kata.root))
     if fault := grader_fault(report):
         return mutant_not_graded(mutation, _told(report) or fault, report.seconds)
     failed = [check.name for check in report.checks if check.verdict not in ("pass", "skipped")]
@@ -86,7 +86,7 @@ def _expected(role: Role, path: Path) -> str:
 
 
 def _file(kata: Kata, path: Path) -> str:
-    return str(path.relative_to(kata.folder.parents[1]))
+    return str(path.relative_to(kata.root))
 
 
 def _problem(role: Role, expected: str, report: Report, kata: Kata) -> str:

@@ -80,7 +80,7 @@ def bubblewrap_arguments(hidden: Iterable[Path] = (), *, forks: bool = False) ->
         # limits on processes and the kernel's checks on /proc then really bind.
         arguments.remove("--unshare-all")
         arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-        for capability in ("SETUID", "SETGID", *(("SYS_ADMIN", "SETPCAP", "NET_ADMIN") if forks else ())):
+        for capability in ("SETUID", "SETGID", *(("SYS_ADMIN", "SETPCAP", "NET_ADMIN", "KILL") if forks else ())):
             arguments += ["--cap-add", f"CAP_{capability}"]
     arguments += ["--clearenv"]
     for name, value in worker_environment(sandboxed=True).items():

@@ -14,7 +14,7 @@ import struct
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from tritonkata.boundary.agreed import GO, HERE, MAX_MESSAGE_BYTES, UP
 from tritonkata.boundary.cgroup import Group, make_group
@@ -34,30 +34,12 @@ class TemplateFailed(Exception):
     """There is no worker. The message says why."""
 
 
-class Template:
-    """One template, for workers of one module. Its workers end with it."""
-
-    def __init__(self, module: str, *, bubblewrap: str, hidden: Iterable[Path] = ()) -> None:
-        """Start it, without waiting for its imports, from a thread that outlives it.
-
-        Raises:
-            OSError: it could not be started.
-        """
-        system_calls = b""
-        with contextlib.suppress(SeccompUnavailable):
-            system_calls = filter_program()
-        with contextlib.ExitStack() as failing:
-            self._control, theirs = _line()
-            failing.callback(self._control.close)
-            inherited = (theirs.detach(), file_to_read("filter", system_calls))
-            wrapping = sandbox_wrapping(bubblewrap, hidden, inherited, forks=True)
-            self._process = start_wrapped(_MODULE, (module, *map(str, inherited)), wrapping)
-            failing.pop_all()
+class Forking(Protocol):
+    """What workers are forked from: a template, or the line to one."""
 
     @property
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
-        return self._process.is_running
 
     def fork(self) -> WorkerProcess:
         """A worker that nobody has used. The first call waits for the imports.
@@ -66,6 +48,36 @@ class Template:
             TemplateFailed: what this machine refuses, or how the template ended.
             OSError: this process has no descriptors left.
         """
+
+    def end(self) -> None:
+        """Have no more of it."""
+
+
+class TemplateLine:
+    """The line on which a template is asked. Several processes may have it: multiprocessing hands it to a new one.
+
+    The workers are those of whoever asked, and end with the template.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the template still listens."""
+        try:
+            return self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def end(self) -> None:
+        """Close this process's end."""
+        self._control.close()
+
+    def fork(self) -> WorkerProcess:
+        """As of `Forking`."""
         with contextlib.ExitStack() as failing, contextlib.ExitStack() as theirs:
             we_read, child_writes = _pipe(theirs, ours=0)
             failing.callback(os.close, we_read)
@@ -86,19 +98,54 @@ class Template:
             failing.pop_all()
             return WorkerProcess(process, Channel(we_read, we_write), group=group)
 
-    def end(self) -> None:
-        """End it and every worker that was forked from it."""
-        self._control.close()
-        self._process.end()
-
     def _ask(self, descriptors: tuple[int, ...]) -> None:
         try:
             socket.send_fds(self._control, [str(new_user()).encode()], descriptors)
         except OSError as error:
-            if self.is_running:
-                raise TemplateFailed(f"the template cannot be asked now ({error})") from error
+            what = "cannot be asked now" if self.is_running else "ended"
+            raise TemplateFailed(f"the template {what} ({error})") from error
+
+
+class Template:
+    """One template, for workers of one module. Its workers end with it."""
+
+    def __init__(self, module: str, *, bubblewrap: str, hidden: Iterable[Path] = ()) -> None:
+        """Start it, without waiting for its imports, from a thread that outlives it.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        system_calls = b""
+        with contextlib.suppress(SeccompUnavailable):
+            system_calls = filter_program()
+        with contextlib.ExitStack() as failing:
+            control, theirs = _line()
+            self.line = TemplateLine(control)
+            failing.callback(self.line.end)
+            inherited = (theirs.detach(), file_to_read("filter", system_calls))
+            wrapping = sandbox_wrapping(bubblewrap, hidden, inherited, forks=True)
+            self._process = start_wrapped(_MODULE, (module, *map(str, inherited)), wrapping)
+            failing.pop_all()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.is_running
+
+    def fork(self) -> WorkerProcess:
+        """As of `Forking`."""
+        try:
+            return self.line.fork()
+        except TemplateFailed as error:
             said = self._process.output().strip().splitlines()
-            raise TemplateFailed(f"the template ended ({said[-1] if said else error})") from error
+            if self.is_running or not said:
+                raise
+            raise TemplateFailed(f"the template ended ({said[-1]})") from error
+
+    def end(self) -> None:
+        """End it and every worker that was forked from it."""
+        self.line.end()
+        self._process.end()
 
 
 def _pipe(theirs: contextlib.ExitStack, *, ours: int) -> tuple[int, int]:

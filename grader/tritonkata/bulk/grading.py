@@ -10,6 +10,7 @@ from tritonkata.bulk.one import graded, spoilt
 from tritonkata.crew.crew import Crew, NobodyLeft, open_crew
 from tritonkata.crew.job import Job
 from tritonkata.engine.client import GraderError
+from tritonkata.engine.workers import hidden_in
 from tritonkata.gradebook.store import Gradebook
 from tritonkata.gradebook.types import Pending, Run
 from tritonkata.model.course import Kata
@@ -51,7 +52,7 @@ def grade_pending(
         NobodyLeft: every GPU was set aside, or no process can be started. What was graded on the last GPU is a fault
             of the grader by then.
     """
-    with open_crew(workforce.jobs, gpus=workforce.gpus) as crew:
+    with open_crew(workforce.jobs, gpus=workforce.gpus, hidden=hidden_in(kata.root)) as crew:
         yield from _outcomes(book, run, kata, crew, workforce.jobs, book.pending(run, stale=stale), stopping)
 
 

@@ -84,6 +84,6 @@ def digest_of(kata: Kata) -> str:
     files = [path for path in kata.folder.rglob("*") if path.is_file() and not path.is_relative_to(wrong)]
     for path in sorted([*files, kata.oracle]):
         if "__pycache__" not in path.parts:
-            found.update(str(path.relative_to(kata.folder.parents[1])).encode())
+            found.update(str(path.relative_to(kata.root)).encode())
             found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:16]

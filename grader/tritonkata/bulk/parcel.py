@@ -16,7 +16,7 @@ _COURSE = 'format_version = 1\ntitle = "Sent to a cluster"\nkatas = ["{slug}"]\n
 
 def packed(kata: Kata) -> bytes:
     """The kata's folder without its wrong examples, its reference and its skeleton, as a course of one kata."""
-    root = kata.folder.parents[1]
+    root = kata.root
     wrong = kata.folder / "wrong"
     files = [path for top in (kata.folder, kata.oracle.parent) for path in sorted(top.rglob("*")) if path.is_file()]
     target = io.BytesIO()

@@ -12,7 +12,7 @@ import shutil
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -23,6 +23,7 @@ from tritonkata.crew.member import Answer, Call, Place
 from tritonkata.crew.process import MemberProcess
 from tritonkata.engine.client import GraderError
 from tritonkata.engine.sharing import end_launchers
+from tritonkata.engine.stock import Lines, shared_templates
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,8 +52,11 @@ class Crew:
     `outstanding` are the answers that `completed` has still to give.
     """
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], hidden: tuple[Path, ...] | None = None) -> None:
         self._members = [MemberProcess(place) for place in places]
+        self._hidden = hidden
+        self._lines: Lines | None = None
+        self._templates = ExitStack()
         self._waiting: deque[Job[Any]] = deque()
         self._completed: queue.SimpleQueue[Job[Any]] = queue.SimpleQueue()
         self._lately: dict[int | None, deque[Job[Any]]] = {}
@@ -99,6 +103,10 @@ class Crew:
         os.write(self._wake_write, b".")
 
     def _manage(self) -> None:
+        with self._templates:
+            self._direct()
+
+    def _direct(self) -> None:
         while not self._stopping:
             try:
                 self._hand_out()
@@ -124,7 +132,7 @@ class Crew:
         if member.calls >= CALLS_A_MEMBER:
             member.dismiss()
         try:
-            member.start()
+            member.start(self._shared())
         except OSError as error:
             # The others do its part.
             self._members.remove(member)
@@ -133,6 +141,14 @@ class Crew:
         # One that ended while it was idle is found when it does not answer.
         with suppress(OSError):
             member.send(self._waiting.popleft())
+
+    def _shared(self) -> Lines:
+        """Templates for all members, started for the first one: they end with the thread that starts them, this one."""
+        if self._lines is None:
+            self._lines = {}
+            if self._hidden is not None:
+                self._lines = self._templates.enter_context(shared_templates(self._hidden))
+        return self._lines
 
     def _listen(self) -> None:
         """Wait until something happens, and see to it."""
@@ -198,15 +214,18 @@ class Crew:
 
 
 @contextmanager
-def open_crew(jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1) -> Iterator[Crew]:
+def open_crew(
+    jobs: int, *, gpus: Sequence[int] = (), ahead: int = 1, hidden: tuple[Path, ...] | None = None
+) -> Iterator[Crew]:
     """A crew of `jobs` processes, spread over the GPUs (by index; none if there are none to use).
 
-    `ahead` is how many workers of each kind a process keeps started. Where the block is left by an exception, what
+    `ahead` is how many workers of each kind a process keeps started. With `hidden`, the folders that no worker of the
+    calls may see, torch and Triton are imported once for all processes. Where the block is left by an exception, what
     runs is ended and cleaned up.
     """
     folder = _folder() if gpus else None
     places = [Place(gpus[n % len(gpus)] if gpus else None, folder, os.getpid(), ahead) for n in range(jobs)]
-    crew = Crew(places)
+    crew = Crew(places, hidden)
     try:
         yield crew
     except BaseException:

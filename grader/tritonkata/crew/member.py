@@ -19,6 +19,7 @@ from tritonkata import doing
 from tritonkata.engine.client import GraderError
 from tritonkata.engine.sharing import SharedHost
 from tritonkata.engine.station import Station, open_station
+from tritonkata.engine.stock import Lines
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,11 @@ def station() -> Station:
     return _station
 
 
-def serve(connection: Connection, place: Place, note: Any) -> None:
+def serve(connection: Connection, place: Place, note: Any, lines: Lines) -> None:
     """Answer calls until told to end (by None, or a closed connection).
 
-    `note` is shared memory for a text: what this process does, should it end meanwhile.
+    `note` is shared memory for a text: what this process does, should it end meanwhile. `lines` lead to templates that
+    the whole crew has its workers from.
     """
 
     def tell(what: str) -> None:
@@ -76,15 +78,15 @@ def serve(connection: Connection, place: Place, note: Any) -> None:
     doing.tell(tell)
     with contextlib.suppress(KeyboardInterrupt):
         _prepare()
-        _answer_calls(connection, place)
+        _answer_calls(connection, place, lines)
 
 
-def _answer_calls(connection: Connection, place: Place) -> None:
+def _answer_calls(connection: Connection, place: Place, lines: Lines) -> None:
     global _station
     host = None
     if place.gpu is not None and place.folder is not None:
         host = SharedHost(place.folder, place.gpu, place.owner)
-    with open_station(ahead=place.ahead, host=host) as _station:
+    with open_station(ahead=place.ahead, host=host, lines=lines) as _station:
         while (call := _next(connection)) is not None:
             answer = _called(call)
             connection.send_bytes(_packed(answer, host))

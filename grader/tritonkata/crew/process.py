@@ -13,6 +13,7 @@ from typing import Any
 
 from tritonkata.crew.job import Job
 from tritonkata.crew.member import Place, serve
+from tritonkata.engine.stock import Lines
 
 _END_SECONDS = 20.0
 _NOTE_BYTES = 500
@@ -30,8 +31,8 @@ class MemberProcess:
         # Shared memory, since it is read when the process has ended.
         self._note = multiprocessing.RawArray("c", _NOTE_BYTES)
 
-    def start(self) -> None:
-        """Start the process, unless there is one.
+    def start(self, lines: Lines) -> None:
+        """Start the process, unless there is one; `lines` lead to the crew's templates.
 
         Raises:
             OSError: the system refuses.
@@ -41,7 +42,7 @@ class MemberProcess:
         # Not forked: grading starts threads, and processes of its own.
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.place, self._note))
+        process = context.Process(target=serve, args=(theirs, self.place, self._note, lines))
         try:
             with _interruptions_held():
                 process.start()

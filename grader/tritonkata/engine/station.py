@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tritonkata.engine.hosting import Host
-from tritonkata.engine.stock import Stock
+from tritonkata.engine.stock import Lines, Stock
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Station:
 
 
 @contextmanager
-def open_station(*, ahead: int = 1, host: Host | None = None) -> Iterator[Station]:
+def open_station(*, ahead: int = 1, host: Host | None = None, lines: Lines | None = None) -> Iterator[Station]:
     """A station for many submissions, one after another; what it started ends with the block."""
-    station = Station(Stock(ahead), host)
+    station = Station(Stock(ahead, lines), host)
     try:
         yield station
     finally:

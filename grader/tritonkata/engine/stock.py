@@ -7,31 +7,36 @@ submission for it. Either serves one submission only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tritonkata.boundary.process import WorkerProcess, start_untrusted
-from tritonkata.boundary.template import Template, TemplateFailed
+from tritonkata.boundary.sandbox import SandboxUnavailable, find_bubblewrap
+from tritonkata.boundary.template import Forking, Template, TemplateFailed, TemplateLine
 
 TRACER = "tritonkata.worker.tracer"
 INTERPRETER = "tritonkata.worker.interpreter"
 _TOGETHER = (TRACER, INTERPRETER)
 """Modules that can be prepared before they serve. Whoever asks for one will soon ask for the other."""
 
-_Kind = tuple[str, str | None, tuple[Path, ...]]
+Kind = tuple[str, str | None, tuple[Path, ...]]
+Lines = Mapping[Kind, TemplateLine]
 
 
 class Stock:
     """Workers by kind: the module, bubblewrap's path, and the folders that are hidden.
 
     `ahead` is how many of each kind wait once one was asked for, where they cannot be forked; with 0 each is started
-    when it is asked for. All are started by the thread that asks, which must outlive them.
+    when it is asked for. All are started by the thread that asks, which must outlive them. `lines` lead to templates of
+    another process, which are used as long as they run.
     """
 
-    def __init__(self, ahead: int = 0) -> None:
+    def __init__(self, ahead: int = 0, lines: Lines | None = None) -> None:
         self._ahead = ahead
-        self._waiting: dict[_Kind, list[WorkerProcess]] = {}
-        self._templates: dict[_Kind, Template | None] = {}
-        self._proven: set[_Kind] = set()
+        self._waiting: dict[Kind, list[WorkerProcess]] = {}
+        self._templates: dict[Kind, Forking | None] = {**(lines or {})}
+        self._proven: set[Kind] = set()
         self.why_not_forked = ""
         """What the last template said that could not fork."""
 
@@ -59,7 +64,7 @@ class Stock:
         self._templates.clear()
         self._waiting.clear()
 
-    def _forked(self, kind: _Kind) -> WorkerProcess | None:
+    def _forked(self, kind: Kind) -> WorkerProcess | None:
         """A fork of the kind's template; None where there is none."""
         _, bubblewrap, hidden = kind
         for module in _TOGETHER:
@@ -77,7 +82,7 @@ class Stock:
         self._proven.add(kind)
         return worker
 
-    def _give_up(self, kind: _Kind, template: Template, reason: str) -> None:
+    def _give_up(self, kind: Kind, template: Forking, reason: str) -> None:
         """Go on without a template that never worked; make one that has ended anew the next time.
 
         One that has worked and still runs is kept: other forks of it are at work, and would end with it.
@@ -91,7 +96,7 @@ class Stock:
             self._proven.discard(kind)
             del self._templates[kind]
 
-    def _started(self, kind: _Kind) -> WorkerProcess:
+    def _started(self, kind: Kind) -> WorkerProcess:
         waiting = self._waiting.setdefault(kind, [])
         while waiting and not waiting[0].is_running:
             waiting.pop(0).end()
@@ -101,6 +106,22 @@ class Stock:
         return taken
 
 
-def _start(kind: _Kind) -> WorkerProcess:
+@contextmanager
+def shared_templates(hidden: tuple[Path, ...]) -> Iterator[Lines]:
+    """Templates for the stocks of several processes, by the thread that enters; none where there is no sandbox."""
+    lines: dict[Kind, TemplateLine] = {}
+    with ExitStack() as ending:
+        try:
+            bubblewrap = find_bubblewrap()
+            for module in _TOGETHER:
+                template = Template(module, bubblewrap=bubblewrap, hidden=hidden)
+                ending.callback(template.end)
+                lines[module, bubblewrap, hidden] = template.line
+        except (SandboxUnavailable, OSError):
+            lines.clear()  # each process finds out for itself, and says so
+        yield lines
+
+
+def _start(kind: Kind) -> WorkerProcess:
     module, bubblewrap, hidden = kind
     return start_untrusted(module, bubblewrap=bubblewrap, hidden=hidden)

@@ -48,9 +48,13 @@ class Assignment:
     @classmethod
     def to_kata(cls, kata: Kata, filename: str, source: bytes, **how: Any) -> Assignment:
         """One submission to one kata, whose course is hidden; `how` are the other fields."""
-        root = kata.folder.parents[1]
-        hidden = tuple(root / folder for folder in ("katas", "reference", "skeletons"))
+        hidden = hidden_in(kata.root)
         return cls(kata.file.entry_points, kata.file.limits, filename, source, hidden=hidden, **how)
+
+
+def hidden_in(root: Path) -> tuple[Path, ...]:
+    """The folders of a course of which no worker may see anything."""
+    return tuple(root / folder for folder in ("katas", "reference", "skeletons"))
 
 
 class Workers:

@@ -175,7 +175,7 @@ class HiddenTests:
 
     def _told(self, item: pytest.Item, error: BaseException) -> str:
         """An error of the test in one line, with its place; what pytest raises before the test is the test's own."""
-        root = self._kata.folder.parents[1]
+        root = self._kata.root
         place = place_of(error, root) or place_of_test(item, root)
         if isinstance(error, pytest.FixtureLookupError):
             return f"{place}{no_fixture(error.argname)}"

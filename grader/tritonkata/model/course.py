@@ -77,6 +77,11 @@ class Kata(msgspec.Struct, frozen=True):
     reference: Path
 
     @property
+    def root(self) -> Path:
+        """The folder of its course."""
+        return self.folder.parents[1]
+
+    @property
     def brief(self) -> Path:
         """The text that the learner gets beside the skeleton."""
         return self.folder / "brief.md"

@@ -1,4 +1,4 @@
-"""A worker that imports what all workers need, and then forks one worker for each submission.
+"""A process that imports what all workers need, and then forks one worker for each submission.
 
 `python -m tritonkata.worker.template READ_FD WRITE_FD MODULE CONTROL_FD FILTER_FD`, in a sandbox. It never sees a
 submission. What it forks leaves the template's namespaces and rights before there is a submission in it, so that it
@@ -14,6 +14,7 @@ import contextlib
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import sys
@@ -105,9 +106,20 @@ def _keep(request: _Request, serve: Serve, system_calls: bytes) -> int:
         return FAILED
     for descriptor in (request.reads, request.writes, request.output):
         os.close(descriptor)
+    _wait(first, request.line)
     code = _exit_code(os.waitpid(first, 0)[1])
-    request.line.send(bytes([code]))
+    with contextlib.suppress(BrokenPipeError):
+        request.line.send(bytes([code]))
     return code
+
+
+def _wait(first: int, line: socket.socket) -> None:
+    """Wait for its end, or end it once whoever asked for it is gone: the template may serve others as well."""
+    waiting = select.poll()
+    waiting.register(os.pidfd_open(first), select.POLLIN)
+    waiting.register(line, select.POLLIN)
+    if any(descriptor == line.fileno() for descriptor, _ in waiting.poll()):
+        os.kill(first, signal.SIGKILL)
 
 
 def _first(request: _Request, serve: Serve, system_calls: bytes) -> int:

@@ -53,7 +53,7 @@ def read_settings(path: Path) -> Settings:
 
 def course_root(kata: Kata) -> Path | None:
     """The folder of the kata's course, or None for the built-in one, which is installed with the grader."""
-    root = kata.folder.parents[1]
+    root = kata.root
     return None if root.resolve() == built_in_root().resolve() else root
 
 
