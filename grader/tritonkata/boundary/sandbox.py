@@ -72,7 +72,7 @@ def bubblewrap_arguments(hidden: Iterable[Path] = (), *, forks: bool = False) ->
 
     `hidden` are folders (the course's katas and references) that must not be
     readable inside, wherever they lie. With `forks` the process keeps the rights to give its
-    forks namespaces of their own.
+    forks namespaces of their own, and to end them.
     """
     arguments = ["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "kata", "--cap-drop", "ALL"]
     if os.geteuid() == 0:
