@@ -29,11 +29,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from common import environment, save
+from common import environment, save, started_again
 from memory_watch import MemoryWatch
 from tritonkata.engine.machine import gpu_problem, gpus_for
 from tritonkata.gradebook.opening import open_gradebook
-from tritonkata.model.report import STARTED_AGAIN
+from tritonkata.model.report import Report
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20
@@ -173,21 +173,20 @@ def grade(submissions: Path, out: Path, options: argparse.Namespace, gpus: int) 
         "a_minute": round(60 * count / seconds, 2),
         "gpu_busy_share": {index: round(share / seconds, 3) for index, share in used.items()},
         "verdicts": dict(Counter(verdicts(out, options.kata).values())),
-        "launcher_started_again": started_again(out, options.kata),
+        "launcher_started_again": started_again(reports(out, options.kata).values()),
         **watch.peaks(),
     }
 
 
+def reports(out: Path, kata: str) -> dict[str, Report]:
+    """The report of each student."""
+    with open_gradebook(out) as book:
+        return {record.student.id: record.report for record in book.records(kata)}
+
+
 def verdicts(out: Path, kata: str) -> dict[str, str]:
     """The report's verdict for each student."""
-    with open_gradebook(out) as book:
-        return {record.student.id: record.report.verdict for record in book.records(kata)}
-
-
-def started_again(out: Path, kata: str) -> int:
-    """How many reports tell that the launcher ended at one of their cases and ran it in the next life."""
-    with open_gradebook(out) as book:
-        return sum(STARTED_AGAIN in note for record in book.records(kata) for note in record.report.notes)
+    return {student: report.verdict for student, report in reports(out, kata).items()}
 
 
 def summary(graded: dict[str, Any]) -> str:

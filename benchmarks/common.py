@@ -6,10 +6,13 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from tritonkata.model.report import STARTED_AGAIN, Report
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PACKAGES = ("torch", "triton", "numpy", "msgspec", "ml_dtypes", "pytest", "cuda-bindings")
@@ -24,6 +27,11 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: _version(name) for name in PACKAGES},
     }
+
+
+def started_again(reports: Iterable[Report]) -> int:
+    """How many of them tell that a launcher ended at one of their cases, and the next one ran it."""
+    return sum(any(note.startswith(STARTED_AGAIN) for note in report.notes) for report in reports)
 
 
 def kata_command(*words: str) -> list[str]:

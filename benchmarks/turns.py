@@ -17,14 +17,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from common import environment, save
+from common import environment, save, started_again
 from tritonkata.check import grade
 from tritonkata.courses import load_course
 from tritonkata.crew.crew import open_crew
 from tritonkata.crew.member import station
 from tritonkata.engine.machine import gpus_for
 from tritonkata.engine.workers import hidden_in
-from tritonkata.model.report import STARTED_AGAIN, Report
+from tritonkata.model.report import Report
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20
@@ -61,7 +61,7 @@ def main() -> None:
         "seconds": round(seconds, 1),
         "gpu_busy_seconds": {gpu: round(busy, 2) for gpu, busy in crew.busy_seconds.items()},
         "verdicts": dict(Counter(report.verdict for report in reports)),
-        "launcher_started_again": sum(STARTED_AGAIN in note for report in reports for note in report.notes),
+        "launcher_started_again": started_again(reports),
         "kinds": by_kind(lines),
     }
     print(table(found))

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from processes import running, wait_for
-from sheets import Sheet
+from sheets import SPIN, Sheet
 
 from tritonkata.boundary.sandbox import find_bubblewrap
 from tritonkata.boundary.template import Forked
@@ -16,18 +16,6 @@ from tritonkata.crew.member import station
 from tritonkata.doing import doing
 from tritonkata.engine.sharing import SharedHost
 from tritonkata.engine.stock import INTERPRETER
-
-STAY = """
-import subprocess, sys, time
-
-def stay(marker):
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", marker], start_new_session=True)
-    while True:
-        pass
-
-def say(word):
-    return word
-"""
 
 
 def exit_the_first_time(mark: Path) -> int:
@@ -58,7 +46,7 @@ def answered(hidden: tuple[Path, ...], word: str) -> tuple[bool, str]:
     """Whether a worker of this process's stock was forked, and what it says."""
     worker = station().stock.take(INTERPRETER, find_bubblewrap(), hidden)
     try:
-        return isinstance(worker._process, Forked), Sheet(worker, STAY).ask("say", word)
+        return isinstance(worker._process, Forked), Sheet(worker, SPIN).ask("say", word)
     finally:
         worker.end()
 
@@ -69,7 +57,7 @@ def end_beside_a_worker(mark: Path, hidden: tuple[Path, ...], marker: str) -> st
         return "once more"
     mark.touch()
     worker = station().stock.take(INTERPRETER, find_bubblewrap(), hidden)
-    Sheet(worker, STAY).send("stay", marker)
+    Sheet(worker, SPIN).send("spin", marker)
     wait_for(lambda: running(marker), "the child never started")
     os.kill(os.getpid(), signal.SIGKILL)
     return "never"

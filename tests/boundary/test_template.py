@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from processes import running, wait_for
-from sheets import Sheet
+from processes import parent, running, wait_for
+from sheets import SPIN, Sheet
 
 from tritonkata.boundary import sandbox
 from tritonkata.boundary.cgroup import make_group
@@ -74,11 +74,6 @@ def stay(marker):
     code = "import time; time.sleep(600)"
     subprocess.Popen([sys.executable, "-c", code, marker], start_new_session=True)
     time.sleep(600)
-
-def spin(marker):
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", marker], start_new_session=True)
-    while True:
-        pass
 
 def strike():
     for number in range(1, signal.NSIG):
@@ -243,7 +238,7 @@ def test_a_fork_ends_with_whoever_asked_for_it(template: Template) -> None:
     marker = f"kata-asked-{os.getpid()}"
     line = TemplateLine(template.line._control.dup())
     worker = line.fork()
-    Sheet(worker, SOURCE).send("spin", marker)
+    Sheet(worker, SPIN).send("spin", marker)
     wait_for(lambda: running(marker), "the child never started")
     worker._process._line.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]
     line.end()
@@ -281,7 +276,7 @@ def test_a_template_that_may_start_no_process_says_so_and_goes_on(bubblewrap: st
     made = Template(INTERPRETER, bubblewrap=bubblewrap)
     worker = made.fork()
     sheet = Sheet(worker, SOURCE)
-    own = int(Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    own = parent(worker.pid)
     _, hard = resource.prlimit(own, resource.RLIMIT_NPROC)
     resource.prlimit(own, resource.RLIMIT_NPROC, (1, hard))
     with pytest.raises(TemplateFailed, match="refused"):

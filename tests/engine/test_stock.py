@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import below, wait_for
+from processes import below, parent, wait_for
 
 from tritonkata.boundary.messages import InterpreterReply, Ready
 from tritonkata.boundary.process import WorkerProcess
@@ -26,6 +26,10 @@ def bubblewrap(request: pytest.FixtureRequest) -> str | None:
         return find_bubblewrap()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
+
+
+FORKED = pytest.mark.parametrize("bubblewrap", ["forked"], indirect=True)
+"""Nothing is forked without a sandbox."""
 
 
 @pytest.fixture
@@ -68,12 +72,11 @@ def test_what_waited_and_died_is_replaced(stock: Stock, bubblewrap: str | None) 
         worker.end()
 
 
+@FORKED
 def test_a_passing_trouble_costs_no_worker_that_is_at_work(
     stock: Stock, bubblewrap: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where none can be forked for a moment one is started, and the forks that serve others go on."""
-    if bubblewrap is None:
-        pytest.skip("nothing is forked without a sandbox")
     first = stock.take(INTERPRETER, bubblewrap, ())
     with monkeypatch.context() as patch:
         patch.setattr(Template, "fork", _refused)
@@ -134,15 +137,14 @@ def test_none_is_made_ready_for_one_submission_alone(bubblewrap: str | None) -> 
     stock.close()
 
 
+@FORKED
 def test_stocks_of_several_processes_have_one_template(bubblewrap: str | None) -> None:
     """As in a crew, whose members each have a stock; what one gives up the others go on with."""
-    if bubblewrap is None:
-        pytest.skip("nothing is forked without a sandbox")
     with shared_templates(()) as lines:
         first, second = (Stock(ahead=1, lines={kind: _handed_on(line) for kind, line in lines.items()}) for _ in "12")
         workers = [stock.take(INTERPRETER, bubblewrap, ()) for stock in (first, second)]
         assert all(isinstance(worker._process, Forked) for worker in workers)
-        assert len({_parent(worker.pid) for worker in workers}) == 1
+        assert len({parent(worker.pid) for worker in workers}) == 1
         first.close()
         workers.append(second.take(INTERPRETER, bubblewrap, ()))
         for worker in workers:
@@ -151,9 +153,8 @@ def test_stocks_of_several_processes_have_one_template(bubblewrap: str | None) -
         second.close()
 
 
+@FORKED
 def test_where_a_shared_template_ended_a_stock_makes_its_own(bubblewrap: str | None) -> None:
-    if bubblewrap is None:
-        pytest.skip("nothing is forked without a sandbox")
     with shared_templates(()) as lines:
         stock = Stock(ahead=1, lines={kind: _handed_on(line) for kind, line in lines.items()})
         stock.take(INTERPRETER, bubblewrap, ()).end()
@@ -169,7 +170,3 @@ def test_where_a_shared_template_ended_a_stock_makes_its_own(bubblewrap: str | N
 
 def _handed_on(line: TemplateLine) -> TemplateLine:
     return TemplateLine(line._control.dup())
-
-
-def _parent(number: int) -> int:
-    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])

@@ -38,7 +38,12 @@ def command_line(number: int) -> str:
         return ""
 
 
-def below(parent: int) -> set[int]:
+def parent(number: int) -> int:
+    """The process that a process is a child of."""
+    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def below(above: int) -> set[int]:
     """All processes below one, those that ended and were not waited for left out."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
@@ -50,7 +55,7 @@ def below(parent: int) -> set[int]:
             if state != "Z":
                 parents[int(entry.name)] = int(number)
     found: set[int] = set()
-    frontier = {parent}
+    frontier = {above}
     while frontier:
         frontier = {child for child, number in parents.items() if number in frontier} - found
         found |= frontier

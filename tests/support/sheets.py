@@ -15,6 +15,20 @@ from tritonkata.boundary.seccomp import SeccompUnavailable, filter_program
 from tritonkata.boundary.template import Template
 from tritonkata.engine.stock import INTERPRETER
 
+SPIN = """
+import subprocess, sys
+
+def spin(marker):
+    code = "import time; time.sleep(600)"
+    subprocess.Popen([sys.executable, "-c", code, marker], start_new_session=True)
+    while True:
+        pass
+
+def say(word):
+    return word
+"""
+"""A function that never ends, beside a process with `marker` in its command line, and one that ends at once."""
+
 
 class Sheet:
     """The source is loaded; `ask` calls one of its functions."""

@@ -14,7 +14,7 @@ import struct
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from tritonkata.boundary.agreed import GO, HERE, MAX_MESSAGE_BYTES, UP
 from tritonkata.boundary.cgroup import Group, make_group
@@ -32,25 +32,6 @@ _KILLED = 128 + signal.SIGKILL
 
 class TemplateFailed(Exception):
     """There is no worker. The message says why."""
-
-
-class Forking(Protocol):
-    """What workers are forked from: a template, or the line to one."""
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it has not ended yet."""
-
-    def fork(self) -> WorkerProcess:
-        """A worker that nobody has used. The first call waits for the imports.
-
-        Raises:
-            TemplateFailed: what this machine refuses, or how the template ended.
-            OSError: this process has no descriptors left.
-        """
-
-    def end(self) -> None:
-        """Have no more of it."""
 
 
 class TemplateLine:
@@ -77,7 +58,12 @@ class TemplateLine:
         self._control.close()
 
     def fork(self) -> WorkerProcess:
-        """As of `Forking`."""
+        """A worker that nobody has used. The first call waits for the imports.
+
+        Raises:
+            TemplateFailed: what this machine refuses, or how the template ended.
+            OSError: this process has no descriptors left.
+        """
         with contextlib.ExitStack() as failing, contextlib.ExitStack() as theirs:
             we_read, child_writes = _pipe(theirs, ours=0)
             failing.callback(os.close, we_read)
@@ -133,7 +119,7 @@ class Template:
         return self._process.is_running
 
     def fork(self) -> WorkerProcess:
-        """As of `Forking`."""
+        """As of its line; a template that has ended is quoted."""
         try:
             return self.line.fork()
         except TemplateFailed as error:
@@ -146,6 +132,10 @@ class Template:
         """End it and every worker that was forked from it."""
         self.line.end()
         self._process.end()
+
+
+Forking = Template | TemplateLine
+"""What workers are forked from."""
 
 
 def _pipe(theirs: contextlib.ExitStack, *, ours: int) -> tuple[int, int]:
